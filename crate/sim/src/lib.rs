@@ -1,0 +1,2 @@
+//! The simulator.
+#![forbid(unsafe_code)]

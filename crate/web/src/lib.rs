@@ -1,0 +1,1 @@
+//! The skin of the page.

@@ -1,0 +1,2 @@
+//! Every step a person or CI needs.
+fn main() {}
