@@ -1,2 +1,7 @@
-//! The simulator.
+//! The simulator: pure computation, no clock, no I/O, no threads.
 #![forbid(unsafe_code)]
+
+pub mod block;
+pub mod device;
+pub mod engine;
+pub mod observe;

@@ -1,0 +1,10 @@
+//! The block layer: bios, requests, merging, plugging, the request pool, elevators and barriers.
+
+mod bio;
+mod dispatch_list;
+pub mod elevator;
+mod request;
+
+pub use bio::{Bio, BioFlags, BioTag, IoClass, PAGE_SECTORS, SECTOR_BYTES, Submitter, Sync};
+pub use dispatch_list::DispatchList;
+pub use request::{Fifo, Place, Request, RequestId, RequestPool};
