@@ -5,3 +5,5 @@ pub mod block;
 pub mod device;
 pub mod engine;
 pub mod observe;
+pub mod scenario;
+pub mod workload;

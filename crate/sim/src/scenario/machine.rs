@@ -1,0 +1,121 @@
+//! The machine: CPUs, timer tick, device, file system, and what the host's own work costs.
+
+use crate::device::DeviceOptions;
+use serde::{Deserialize, Serialize};
+
+/// The hardware and its calibration; the same for every kernel of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Machine {
+    /// CPUs, 1 to 64.
+    pub cpus: u32,
+    /// Timer ticks a second: 100, 250 or 1000.
+    pub hz: u32,
+    /// Timers expire exactly instead of on a tick (a what-if; see [`crate::engine::Clock`]).
+    pub exact_timers: bool,
+    /// The one block device.
+    pub device: DeviceOptions,
+    /// The file system on it.
+    pub file_system: FileSystemOptions,
+    /// What work costs on the CPU.
+    pub host: HostCosts,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Self {
+            cpus: 1,
+            hz: 1000,
+            exact_timers: false,
+            device: DeviceOptions::default(),
+            file_system: FileSystemOptions::default(),
+            host: HostCosts::default(),
+        }
+    }
+}
+
+/// Which file system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileSystemKind {
+    /// ext3 with jbd, data=ordered.
+    Ext3,
+    /// ext4 with jbd2, data=ordered, delayed allocation.
+    #[default]
+    Ext4,
+}
+
+/// The file system and its mount options.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct FileSystemOptions {
+    /// ext3 or ext4.
+    pub kind: FileSystemKind,
+    /// Mounted with barriers. ext4's default; ext3's default is off (section 4.2).
+    pub barrier: bool,
+    /// Size of the journal, in MiB, 4 to 400.
+    pub journal_mib: u32,
+    /// Reads update the access time on disk (`atime`; off means `noatime` or `relatime`).
+    pub access_time: bool,
+}
+
+impl Default for FileSystemOptions {
+    fn default() -> Self {
+        Self { kind: FileSystemKind::Ext4, barrier: true, journal_mib: 128, access_time: false }
+    }
+}
+
+/// What the host's own work costs, in nanoseconds of CPU time. Calibrated once per machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct HostCosts {
+    /// Entering and leaving a system call.
+    pub syscall_ns: u64,
+    /// Creating a file: directory entry, inode.
+    pub create_ns: u64,
+    /// Copying one page into the page cache, the lookup included.
+    pub write_page_ns: u64,
+    /// Copying one page out of the page cache, the lookup included.
+    pub read_page_ns: u64,
+    /// Allocating one page of read-ahead and adding it to its bio.
+    pub readahead_page_ns: u64,
+    /// Allocating blocks for a delayed-allocation extent.
+    pub allocate_blocks_ns: u64,
+    /// Submitting one bio.
+    pub submit_bio_ns: u64,
+    /// Dropping one page from the page cache.
+    pub drop_page_ns: u64,
+    /// From the wake-up of a task to its first instruction on an idle CPU.
+    pub switch_ns: u64,
+    /// The journal thread's work before it submits the first log block of a commit.
+    pub commit_start_ns: u64,
+    /// The journal thread's work per log block.
+    pub commit_block_ns: u64,
+    /// The journal thread's work from the last log block's completion to the commit record.
+    pub commit_record_ns: u64,
+    /// The completion interrupt: from the device's completion to the wake-up it causes.
+    pub interrupt_ns: u64,
+    /// Spread of every cost from run to run, in thousandths either way, drawn from the seed.
+    pub jitter_per_mille: u64,
+}
+
+impl Default for HostCosts {
+    fn default() -> Self {
+        Self {
+            syscall_ns: 300,
+            create_ns: 15_000,
+            write_page_ns: 2_000,
+            read_page_ns: 1_500,
+            readahead_page_ns: 600,
+            allocate_blocks_ns: 10_000,
+            submit_bio_ns: 3_000,
+            drop_page_ns: 370,
+            switch_ns: 5_000,
+            commit_start_ns: 20_000,
+            commit_block_ns: 2_000,
+            commit_record_ns: 10_000,
+            interrupt_ns: 5_000,
+            jitter_per_mille: 20,
+        }
+    }
+}
