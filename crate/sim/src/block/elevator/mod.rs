@@ -5,6 +5,10 @@
 //!
 //! *Follows:* the hooks of Linux 2.6.30 to 2.6.38, `struct elevator_ops`.
 
+mod sorted;
+
+pub use sorted::SortedRequests;
+
 use super::bio::{Bio, Submitter, Sync};
 use super::dispatch_list::DispatchList;
 use super::request::{RequestId, RequestPool};
