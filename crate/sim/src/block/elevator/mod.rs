@@ -125,6 +125,9 @@ pub trait Elevator {
     /// moves everything. Returns how many were moved.
     fn dispatch(&mut self, io: &mut ElevatorIo<'_>, force: bool) -> usize;
 
+    /// The queue has been run as [`Effects::run_queue`] asked.
+    fn queue_was_run(&mut self) {}
+
     /// The driver has looked at a request: it will be started next.
     fn activated(&mut self, _io: &mut ElevatorIo<'_>, _request: RequestId) {}
 
