@@ -6,6 +6,7 @@
 //! *Follows:* the hooks of Linux 2.6.30 to 2.6.38, `struct elevator_ops`.
 
 mod sorted;
+pub mod tunables;
 
 pub use sorted::SortedRequests;
 
