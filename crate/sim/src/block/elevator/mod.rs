@@ -5,6 +5,7 @@
 //!
 //! *Follows:* the hooks of Linux 2.6.30 to 2.6.38, `struct elevator_ops`.
 
+mod anticipatory;
 mod deadline;
 mod noop;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod release;
 mod sorted;
 pub mod tunables;
 
+pub use anticipatory::{Anticipatory, AnticipatoryTunables};
 pub use deadline::{Deadline, DeadlineTunables};
 pub use noop::Noop;
 pub use sorted::SortedRequests;
