@@ -17,6 +17,7 @@ function show(message) {
     case "ready":
       status.textContent = `The simulator is ready: model version ${message.modelVersion}.`;
       document.documentElement.dataset.state = "ready";
+      performance.mark("ready");
       break;
     case "failed":
       fail(message.reason);

@@ -21,12 +21,7 @@ pub(crate) enum Speed {
 pub(crate) fn build(project: &Project, speed: Speed) -> Outcome {
     let dist = project.dist();
     trunk(project, "build", speed)?.run()?;
-    for name in [
-        "index.html",
-        "embed.html",
-        "stallarium-web.js",
-        "stallarium-web_bg.wasm",
-    ] {
+    for name in ["index.html", "embed.html", "stallarium-web.js", "stallarium-web_bg.wasm"] {
         if !dist.join(name).is_file() {
             return Err(format!("trunk ended well but left no dist/{name}"));
         }

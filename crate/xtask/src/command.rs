@@ -59,12 +59,8 @@ impl Child {
     /// Puts directories before all others on the child's `PATH`.
     pub(crate) fn path_first(self, directories: &[PathBuf]) -> Outcome<Self> {
         let old = std::env::var_os("PATH").unwrap_or_default();
-        let all = directories
-            .iter()
-            .cloned()
-            .chain(std::env::split_paths(&old));
-        let path =
-            std::env::join_paths(all).map_err(|error| format!("cannot extend PATH: {error}"))?;
+        let all = directories.iter().cloned().chain(std::env::split_paths(&old));
+        let path = std::env::join_paths(all).map_err(|error| format!("cannot extend PATH: {error}"))?;
         Ok(self.env("PATH", path))
     }
 
@@ -73,15 +69,8 @@ impl Child {
     /// # Errors
     /// When it cannot be started, or ends with anything but success.
     pub(crate) fn run(mut self) -> Outcome {
-        let status = self
-            .command
-            .status()
-            .map_err(|error| self.cannot_start(&error))?;
-        if status.success() {
-            Ok(())
-        } else {
-            Err(format!("`{}` ended with {status}", self.line()))
-        }
+        let status = self.command.status().map_err(|error| self.cannot_start(&error))?;
+        if status.success() { Ok(()) } else { Err(format!("`{}` ended with {status}", self.line())) }
     }
 
     /// Runs it and stops it when it takes longer than `limit`.
@@ -89,10 +78,7 @@ impl Child {
     /// # Errors
     /// As [`Child::run`], and when the limit is reached.
     pub(crate) fn run_within(mut self, limit: Duration) -> Outcome {
-        let mut child = self
-            .command
-            .spawn()
-            .map_err(|error| self.cannot_start(&error))?;
+        let mut child = self.command.spawn().map_err(|error| self.cannot_start(&error))?;
         let end = Instant::now() + limit;
         loop {
             match child.try_wait() {
@@ -103,11 +89,7 @@ impl Child {
                     // The child may end between the two calls: then there is nothing left to stop.
                     let _ = child.kill();
                     let _ = child.wait();
-                    return Err(format!(
-                        "`{}` took longer than {} s",
-                        self.line(),
-                        limit.as_secs()
-                    ));
+                    return Err(format!("`{}` took longer than {} s", self.line(), limit.as_secs()));
                 }
                 Err(error) => return Err(format!("cannot wait for `{}`: {error}", self.line())),
             }
@@ -119,24 +101,13 @@ impl Child {
     /// # Errors
     /// As [`Child::run`]; the sentence holds the last line of its error output.
     pub(crate) fn output(mut self) -> Outcome<String> {
-        let output = self
-            .command
-            .output()
-            .map_err(|error| self.cannot_start(&error))?;
+        let output = self.command.output().map_err(|error| self.cannot_start(&error))?;
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        let reason = errors
-            .lines()
-            .rfind(|line| !line.trim().is_empty())
-            .unwrap_or("")
-            .trim();
-        Err(format!(
-            "`{}` ended with {}: {reason}",
-            self.line(),
-            output.status
-        ))
+        let reason = errors.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("").trim();
+        Err(format!("`{}` ended with {}: {reason}", self.line(), output.status))
     }
 
     /// Runs it with its output on the terminal, and gives every line of standard output to `each` as well.
@@ -146,18 +117,15 @@ impl Child {
     /// When it cannot be started or its output cannot be read.
     pub(crate) fn run_reading(mut self, mut each: impl FnMut(&str)) -> Outcome<bool> {
         self.command.stdout(Stdio::piped());
-        let mut child = self
-            .command
-            .spawn()
-            .map_err(|error| self.cannot_start(&error))?;
+        let mut child = self.command.spawn().map_err(|error| self.cannot_start(&error))?;
         if let Some(stdout) = child.stdout.take() {
             let mut reader = BufReader::new(stdout);
             let mut bytes = Vec::new();
             loop {
                 bytes.clear();
-                let count = reader.read_until(b'\n', &mut bytes).map_err(|error| {
-                    format!("cannot read the output of `{}`: {error}", self.line())
-                })?;
+                let count = reader
+                    .read_until(b'\n', &mut bytes)
+                    .map_err(|error| format!("cannot read the output of `{}`: {error}", self.line()))?;
                 if count == 0 {
                     break;
                 }
@@ -166,9 +134,7 @@ impl Child {
                 each(line.trim_end());
             }
         }
-        let status = child
-            .wait()
-            .map_err(|error| format!("cannot wait for `{}`: {error}", self.line()))?;
+        let status = child.wait().map_err(|error| format!("cannot wait for `{}`: {error}", self.line()))?;
         Ok(status.success())
     }
 
@@ -178,11 +144,7 @@ impl Child {
             .chain(self.command.get_args())
             .map(OsStr::to_owned)
             .collect();
-        words
-            .iter()
-            .map(|word| word.to_string_lossy())
-            .collect::<Vec<_>>()
-            .join(" ")
+        words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
     }
 
     fn cannot_start(&self, error: &std::io::Error) -> String {
@@ -194,12 +156,7 @@ impl Child {
 fn is_about_this_package(name: &str) -> bool {
     name.starts_with("CARGO_PKG_")
         || name.starts_with("CARGO_MANIFEST_")
-        || [
-            "CARGO_BIN_NAME",
-            "CARGO_CRATE_NAME",
-            "CARGO_PRIMARY_PACKAGE",
-        ]
-        .contains(&name)
+        || ["CARGO_BIN_NAME", "CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE"].contains(&name)
 }
 
 /// The full path of a program on `PATH`.
@@ -216,14 +173,10 @@ mod tests {
 
     #[test]
     fn a_failing_program_is_named_with_its_last_line_of_errors() {
-        let error = Child::new("sh")
-            .args(["-c", "echo first >&2; echo reason >&2; exit 3"])
-            .output()
-            .unwrap_err();
+        let error =
+            Child::new("sh").args(["-c", "echo first >&2; echo reason >&2; exit 3"]).output().unwrap_err();
         assert!(
-            error.contains("sh -c")
-                && error.contains("exit status: 3")
-                && error.ends_with("reason"),
+            error.contains("sh -c") && error.contains("exit status: 3") && error.ends_with("reason"),
             "{error}"
         );
     }
@@ -231,18 +184,12 @@ mod tests {
     #[test]
     fn a_missing_program_is_named() {
         let error = Child::new("no-such-program-anywhere").run().unwrap_err();
-        assert!(
-            error.starts_with("cannot start `no-such-program-anywhere`"),
-            "{error}"
-        );
+        assert!(error.starts_with("cannot start `no-such-program-anywhere`"), "{error}");
     }
 
     #[test]
     fn a_program_that_outlives_its_limit_is_stopped() {
-        let error = Child::new("sleep")
-            .args(["60"])
-            .run_within(Duration::from_millis(100))
-            .unwrap_err();
+        let error = Child::new("sleep").args(["60"]).run_within(Duration::from_millis(100)).unwrap_err();
         assert!(error.contains("took longer"), "{error}");
     }
 
@@ -259,9 +206,7 @@ mod tests {
 
     #[test]
     fn a_child_sees_nothing_of_the_package_that_runs_it() {
-        assert!(
-            is_about_this_package("CARGO_PKG_NAME") && is_about_this_package("CARGO_MANIFEST_DIR")
-        );
+        assert!(is_about_this_package("CARGO_PKG_NAME") && is_about_this_package("CARGO_MANIFEST_DIR"));
         assert!(!is_about_this_package("CARGO_HOME") && !is_about_this_package("CARGO_TERM_COLOR"));
     }
 }

@@ -5,13 +5,8 @@ use crate::tools::announce;
 use std::path::{Path, PathBuf};
 
 /// Names under which a Chromium is found on `PATH`, the plainest first.
-const CHROMIUM_NAMES: [&str; 5] = [
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-    "microsoft-edge",
-];
+const CHROMIUM_NAMES: [&str; 5] =
+    ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge"];
 
 /// Where macOS keeps its browsers.
 const CHROMIUM_PATHS: [&str; 2] = [
@@ -35,9 +30,8 @@ pub(crate) fn chromium() -> Outcome<PathBuf> {
         return Ok(path);
     }
     install("chromium", "the browser tests need it", "2 to 3 minutes")?;
-    installed_chromium().ok_or_else(|| {
-        "the package chromium is installed, but no program chromium is on PATH".into()
-    })
+    installed_chromium()
+        .ok_or_else(|| "the package chromium is installed, but no program chromium is on PATH".into())
 }
 
 /// The path of blktrace's `btt`, which the tests give the simulator's traces to.
@@ -48,32 +42,21 @@ pub(crate) fn btt() -> Outcome<PathBuf> {
     if let Some(path) = find_on_path("btt") {
         return Ok(path);
     }
-    install(
-        "blktrace",
-        "its btt checks the simulator's traces",
-        "about half a minute",
-    )?;
+    install("blktrace", "its btt checks the simulator's traces", "about half a minute")?;
     find_on_path("btt")
         .ok_or_else(|| "the package blktrace is installed, but no program btt is on PATH".into())
 }
 
 fn installed_chromium() -> Option<PathBuf> {
     let named = CHROMIUM_NAMES.iter().find_map(|name| find_on_path(name));
-    named.or_else(|| {
-        CHROMIUM_PATHS
-            .iter()
-            .map(PathBuf::from)
-            .find(|path| path.is_file())
-    })
+    named.or_else(|| CHROMIUM_PATHS.iter().map(PathBuf::from).find(|path| path.is_file()))
 }
 
 /// Installs a Debian package, if this system has them and this user may.
 fn install(package: &str, reason: &str, duration: &str) -> Outcome {
     let apt = find_on_path("apt-get").filter(|_| is_root());
     let Some(apt) = apt else {
-        return Err(format!(
-            "install {package} ({reason}); on Debian: sudo apt-get install {package}"
-        ));
+        return Err(format!("install {package} ({reason}); on Debian: sudo apt-get install {package}"));
     };
     announce(&format!("Debian's package {package}"), duration);
     // A package list that is old or was never fetched is the usual reason for a first failure.
@@ -92,8 +75,5 @@ fn apt_install(apt: &Path, package: &str) -> Outcome {
 }
 
 fn is_root() -> bool {
-    Child::new("id")
-        .args(["-u"])
-        .output()
-        .is_ok_and(|text| text.trim() == "0")
+    Child::new("id").args(["-u"]).output().is_ok_and(|text| text.trim() == "0")
 }

@@ -1,5 +1,6 @@
 //! Every step that a person or CI needs: `cargo xtask serve | build | test | bench | screenshots | setup`.
 
+mod bench;
 mod build;
 mod command;
 mod debian;
@@ -54,6 +55,18 @@ enum Step {
         #[arg(long)]
         list: bool,
     },
+    /// Measure speed and size beside targets and rivals, and print a table.
+    Bench {
+        /// Run these measures alone, for example `queue`.
+        #[arg(long, value_name = "MEASURE", value_delimiter = ',')]
+        only: Vec<String>,
+        /// Print the names of the measures.
+        #[arg(long)]
+        list: bool,
+        /// Add the table to docs/benchmarks.md.
+        #[arg(long)]
+        record: bool,
+    },
     /// Build the page and take pictures of it: wide, narrow and dark.
     Screenshots {
         /// The folder that the pictures go to.
@@ -77,11 +90,7 @@ fn main() -> ExitCode {
 fn run(step: Step) -> Outcome {
     let project = Project::find()?;
     let speed = |dev| {
-        if dev {
-            Speed::Development
-        } else {
-            Speed::Release
-        }
+        if dev { Speed::Development } else { Speed::Release }
     };
     match step {
         Step::Serve { dev, port, open } => serve::serve(&project, speed(dev), port, open),
@@ -91,6 +100,11 @@ fn run(step: Step) -> Outcome {
             Ok(())
         }
         Step::Test { only, list: false } => test::test(&project, &only),
+        Step::Bench { list: true, .. } => {
+            bench::list();
+            Ok(())
+        }
+        Step::Bench { only, list: false, record } => bench::bench(&project, &only, record),
         Step::Screenshots { out } => screenshots::take(&project, &out),
         Step::Setup => setup(&project),
     }
@@ -99,26 +113,11 @@ fn run(step: Step) -> Outcome {
 /// Installs all that any step needs, and prints where each is. What fails does not keep the rest from being installed.
 fn setup(project: &Project) -> Outcome {
     let found = [
-        (
-            "wasm target",
-            tools::wasm_target().map(|()| "in the toolchain".to_owned()),
-        ),
-        (
-            "npm packages",
-            node::packages(project).map(|path| path.display().to_string()),
-        ),
-        (
-            "wasm-bindgen",
-            tools::wasm_bindgen(project).map(|path| path.display().to_string()),
-        ),
-        (
-            "trunk",
-            tools::trunk(project).map(|path| path.display().to_string()),
-        ),
-        (
-            "Chromium",
-            debian::chromium().map(|path| path.display().to_string()),
-        ),
+        ("wasm target", tools::wasm_target().map(|()| "in the toolchain".to_owned())),
+        ("npm packages", node::packages(project).map(|path| path.display().to_string())),
+        ("wasm-bindgen", tools::wasm_bindgen(project).map(|path| path.display().to_string())),
+        ("trunk", tools::trunk(project).map(|path| path.display().to_string())),
+        ("Chromium", debian::chromium().map(|path| path.display().to_string())),
         ("btt", debian::btt().map(|path| path.display().to_string())),
     ];
     for (name, outcome) in &found {

@@ -38,14 +38,8 @@ pub(crate) fn packages(project: &Project) -> Outcome<PathBuf> {
     let lock = project.read("package-lock.json")?;
     let stamp = project.root.join(STAMP);
     if std::fs::read_to_string(&stamp).ok().as_deref() != Some(&*lock) {
-        announce(
-            "the npm packages of package-lock.json",
-            "about 150 MB, some seconds to a minute",
-        );
-        Child::new("npm")
-            .args(["ci", "--no-fund", "--no-audit"])
-            .dir(&project.root)
-            .run()?;
+        announce("the npm packages of package-lock.json", "about 150 MB, some seconds to a minute");
+        Child::new("npm").args(["ci", "--no-fund", "--no-audit"]).dir(&project.root).run()?;
         std::fs::write(&stamp, lock).map_err(|error| format!("cannot write {STAMP}: {error}"))?;
     }
     Ok(project.root.join("node_modules/.bin"))
@@ -53,13 +47,7 @@ pub(crate) fn packages(project: &Project) -> Outcome<PathBuf> {
 
 /// The major number of what `node --version` prints.
 fn major(version: &str) -> Option<u32> {
-    version
-        .trim()
-        .strip_prefix('v')?
-        .split('.')
-        .next()?
-        .parse()
-        .ok()
+    version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
 }
 
 #[cfg(test)]

@@ -11,8 +11,5 @@ use crate::project::Project;
 pub(crate) fn serve(project: &Project, speed: Speed, port: u16, open: bool) -> Outcome {
     let child = trunk(project, "serve", speed)?;
     println!("Building; then http://127.0.0.1:{port}/ has the page until you press Ctrl-C.");
-    child
-        .args(["--port", &port.to_string()])
-        .args(open.then_some("--open"))
-        .run()
+    child.args(["--port", &port.to_string()]).args(open.then_some("--open")).run()
 }

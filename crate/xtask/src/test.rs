@@ -35,9 +35,7 @@ impl Context<'_> {
     /// # Errors
     /// When the build failed, now or for an earlier step.
     fn page(&self) -> Outcome {
-        self.page
-            .get_or_init(|| build(self.project, Speed::Release))
-            .clone()
+        self.page.get_or_init(|| build(self.project, Speed::Release)).clone()
     }
 }
 
@@ -54,10 +52,7 @@ pub(crate) fn list() {
 /// When a name is unknown (nothing is run then), or anything failed.
 pub(crate) fn test(project: &Project, only: &[String]) -> Outcome {
     let chosen = choose(only)?;
-    let context = Context {
-        project,
-        page: OnceCell::new(),
-    };
+    let context = Context { project, page: OnceCell::new() };
     let start = Instant::now();
     let mut total = Counts::default();
     let mut failed_steps = Vec::new();
@@ -68,11 +63,7 @@ pub(crate) fn test(project: &Project, only: &[String]) -> Outcome {
             println!("{}: {message}", step.name);
             Counts::failure()
         });
-        println!(
-            "-- {}: {counts}, {:.1} s",
-            step.name,
-            step_start.elapsed().as_secs_f64()
-        );
+        println!("-- {}: {counts}, {:.1} s", step.name, step_start.elapsed().as_secs_f64());
         if !counts.is_success() {
             failed_steps.push(step.name);
         }
@@ -87,27 +78,17 @@ pub(crate) fn test(project: &Project, only: &[String]) -> Outcome {
         );
     }
     println!("{total}");
-    if total.is_success() {
-        Ok(())
-    } else {
-        Err("there are failures".into())
-    }
+    if total.is_success() { Ok(()) } else { Err("there are failures".into()) }
 }
 
 fn choose(only: &[String]) -> Outcome<Vec<&'static Step>> {
     for name in only {
         if !STEPS.iter().any(|step| step.name == name) {
             let known: Vec<_> = STEPS.iter().map(|step| step.name).collect();
-            return Err(format!(
-                "no step is called {name}; the steps are {}",
-                known.join(", ")
-            ));
+            return Err(format!("no step is called {name}; the steps are {}", known.join(", ")));
         }
     }
-    Ok(STEPS
-        .iter()
-        .filter(|step| only.is_empty() || only.iter().any(|name| name == step.name))
-        .collect())
+    Ok(STEPS.iter().filter(|step| only.is_empty() || only.iter().any(|name| name == step.name)).collect())
 }
 
 #[cfg(test)]
@@ -116,11 +97,8 @@ mod tests {
 
     #[test]
     fn steps_run_in_their_own_order_whatever_the_order_asked_for() {
-        let names: Vec<_> = choose(&["types".into(), "format".into()])
-            .unwrap()
-            .iter()
-            .map(|step| step.name)
-            .collect();
+        let names: Vec<_> =
+            choose(&["types".into(), "format".into()]).unwrap().iter().map(|step| step.name).collect();
         assert_eq!(names, ["format", "types"]);
     }
 
@@ -128,20 +106,13 @@ mod tests {
     fn no_name_means_every_step_and_an_unknown_name_is_refused_with_the_known_ones() {
         assert_eq!(choose(&[]).unwrap().len(), STEPS.len());
         let error = choose(&["fromat".into()]).err().unwrap();
-        assert!(
-            error.contains("fromat") && error.contains("format"),
-            "{error}"
-        );
+        assert!(error.contains("fromat") && error.contains("format"), "{error}");
     }
 
     #[test]
     fn no_two_steps_share_a_name() {
         for (index, step) in STEPS.iter().enumerate() {
-            assert!(
-                STEPS[..index].iter().all(|other| other.name != step.name),
-                "{}",
-                step.name
-            );
+            assert!(STEPS[..index].iter().all(|other| other.name != step.name), "{}", step.name);
         }
     }
 }

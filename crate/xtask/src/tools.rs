@@ -37,24 +37,14 @@ struct CargoTool {
 /// When the target is missing and rustup cannot add it.
 pub(crate) fn wasm_target() -> Outcome {
     let sysroot = Child::new("rustc").args(["--print", "sysroot"]).output()?;
-    if Path::new(sysroot.trim())
-        .join("lib/rustlib/wasm32-unknown-unknown/lib")
-        .is_dir()
-    {
+    if Path::new(sysroot.trim()).join("lib/rustlib/wasm32-unknown-unknown/lib").is_dir() {
         return Ok(());
     }
     if find_on_path("rustup").is_none() {
-        return Err(
-            "install rustup, or the wasm32-unknown-unknown standard library of this rustc".into(),
-        );
+        return Err("install rustup, or the wasm32-unknown-unknown standard library of this rustc".into());
     }
-    announce(
-        "the Rust target wasm32-unknown-unknown",
-        "about half a minute",
-    );
-    Child::new("rustup")
-        .args(["target", "add", "wasm32-unknown-unknown"])
-        .run()
+    announce("the Rust target wasm32-unknown-unknown", "about half a minute");
+    Child::new("rustup").args(["target", "add", "wasm32-unknown-unknown"]).run()
 }
 
 /// Trunk's path: it builds www/ and crate/web into dist/.
@@ -121,10 +111,7 @@ fn cargo_tool(project: &Project, tool: &CargoTool) -> Outcome<PathBuf> {
     announce(&what, tool.minutes);
     build(project, tool, &root)?;
     if !reports_version(&built, &tool.version) {
-        return Err(format!(
-            "{what} was built but `{} --version` does not say so",
-            built.display()
-        ));
+        return Err(format!("{what} was built but `{} --version` does not say so", built.display()));
     }
     println!("Installed {what} in {} s.", start.elapsed().as_secs());
     Ok(built)
@@ -133,13 +120,7 @@ fn cargo_tool(project: &Project, tool: &CargoTool) -> Outcome<PathBuf> {
 fn binstall(tool: &CargoTool, root: &Path) -> Outcome {
     let package = format!("{}@{}", tool.package, tool.version);
     Child::new("cargo")
-        .args([
-            "binstall",
-            "--no-confirm",
-            "--disable-strategies",
-            "compile",
-            "--root",
-        ])
+        .args(["binstall", "--no-confirm", "--disable-strategies", "compile", "--root"])
         .args([root.as_os_str(), package.as_ref()])
         .run_within(BINSTALL_LIMIT)
 }
@@ -149,14 +130,7 @@ fn build(project: &Project, tool: &CargoTool, root: &Path) -> Outcome {
         .map_err(|error| format!("cannot create {}: {error}", project.cache.display()))?;
     // From the cache's folder, so that no setting of this workspace applies, and with cargo's own temporary target folder.
     let mut child = Child::new("cargo")
-        .args([
-            "install",
-            tool.package,
-            "--version",
-            &tool.version,
-            "--force",
-            "--root",
-        ])
+        .args(["install", tool.package, "--version", &tool.version, "--force", "--root"])
         .args([root])
         .args(tool.arguments)
         .dir(&project.cache)
@@ -186,10 +160,7 @@ mod tests {
     #[test]
     fn a_program_is_taken_only_in_the_version_asked_for() {
         let cargo = crate::command::find_on_path("cargo").expect("cargo runs this test");
-        let version = crate::command::Child::new(&cargo)
-            .args(["--version"])
-            .output()
-            .unwrap();
+        let version = crate::command::Child::new(&cargo).args(["--version"]).output().unwrap();
         let version = version.split_whitespace().nth(1).unwrap();
         assert!(reports_version(&cargo, version));
         assert!(!reports_version(&cargo, "0.0.1"));

@@ -13,18 +13,12 @@ pub(super) struct Counts {
 impl Counts {
     /// A step that is one test, and held.
     pub(super) fn success() -> Self {
-        Self {
-            passed: 1,
-            failed: 0,
-        }
+        Self { passed: 1, failed: 0 }
     }
 
     /// A step that failed as a whole.
     pub(super) fn failure() -> Self {
-        Self {
-            passed: 0,
-            failed: 1,
-        }
+        Self { passed: 0, failed: 1 }
     }
 
     pub(super) fn is_success(self) -> bool {
@@ -48,10 +42,7 @@ impl Counts {
     /// Takes a line of the summary of Node's `spec` reporter into account: `ℹ pass 3`. What was cancelled, skipped or
     /// left for later did not hold.
     pub(super) fn read_node_line(&mut self, line: &str) {
-        let Some((name, count)) = line
-            .strip_prefix("ℹ ")
-            .and_then(|rest| rest.split_once(' '))
-        else {
+        let Some((name, count)) = line.strip_prefix("ℹ ").and_then(|rest| rest.split_once(' ')) else {
             return;
         };
         let Ok(count) = count.parse::<u64>() else {
@@ -102,13 +93,7 @@ mod tests {
         ] {
             counts.read_cargo_line(line);
         }
-        assert_eq!(
-            counts,
-            Counts {
-                passed: 4,
-                failed: 2
-            }
-        );
+        assert_eq!(counts, Counts { passed: 4, failed: 2 });
     }
 
     #[test]
@@ -125,40 +110,14 @@ mod tests {
         ] {
             counts.read_node_line(line);
         }
-        assert_eq!(
-            counts,
-            Counts {
-                passed: 2,
-                failed: 2
-            }
-        );
+        assert_eq!(counts, Counts { passed: 2, failed: 2 });
     }
 
     #[test]
     fn a_runner_that_breaks_or_runs_nothing_has_failed() {
-        assert_eq!(
-            Counts {
-                passed: 3,
-                failed: 0
-            }
-            .with_status(false),
-            Counts {
-                passed: 3,
-                failed: 1
-            }
-        );
+        assert_eq!(Counts { passed: 3, failed: 0 }.with_status(false), Counts { passed: 3, failed: 1 });
         assert_eq!(Counts::default().with_status(true), Counts::failure());
-        assert_eq!(
-            Counts {
-                passed: 3,
-                failed: 2
-            }
-            .with_status(false),
-            Counts {
-                passed: 3,
-                failed: 2
-            }
-        );
+        assert_eq!(Counts { passed: 3, failed: 2 }.with_status(false), Counts { passed: 3, failed: 2 });
         assert_eq!(Counts::success().with_status(true), Counts::success());
     }
 }

@@ -7,59 +7,24 @@ use crate::{debian, node, tools};
 
 /// All steps, the quickest to fail first.
 pub(super) const STEPS: &[Step] = &[
-    Step {
-        name: "format",
-        about: "the code is laid out by rustfmt",
-        run: format,
-    },
-    Step {
-        name: "style",
-        about: "the rules of this house that no other tool knows",
-        run: style::check,
-    },
-    Step {
-        name: "clippy",
-        about: "clippy has nothing to say, natively and for wasm",
-        run: clippy,
-    },
-    Step {
-        name: "rust",
-        about: "unit, property and documentation tests",
-        run: rust,
-    },
-    Step {
-        name: "docs",
-        about: "the documentation builds, and its links lead somewhere",
-        run: docs,
-    },
-    Step {
-        name: "page",
-        about: "dist/ builds from nothing but this checkout",
-        run: page,
-    },
-    Step {
-        name: "types",
-        about: "the page's and the tests' scripts agree with their types",
-        run: types,
-    },
+    Step { name: "format", about: "the code is laid out by rustfmt", run: format },
+    Step { name: "style", about: "the rules of this house that no other tool knows", run: style::check },
+    Step { name: "clippy", about: "clippy has nothing to say, natively and for wasm", run: clippy },
+    Step { name: "rust", about: "unit, property and documentation tests", run: rust },
+    Step { name: "docs", about: "the documentation builds, and its links lead somewhere", run: docs },
+    Step { name: "page", about: "dist/ builds from nothing but this checkout", run: page },
+    Step { name: "types", about: "the page's and the tests' scripts agree with their types", run: types },
     Step {
         name: "wasm",
         about: "the page's wasm module under Node.js gives what native code gives",
         run: wasm,
     },
-    Step {
-        name: "browser",
-        about: "the page in a real Chromium",
-        run: browser,
-    },
+    Step { name: "browser", about: "the page in a real Chromium", run: browser },
 ];
 
 /// The folders that hold scripts, each with the configuration that says how they are checked.
-const TYPE_CONFIGURATIONS: &[&str] = &[
-    "www/tsconfig.json",
-    "www/tsconfig.worker.json",
-    "tests/tsconfig.json",
-];
+const TYPE_CONFIGURATIONS: &[&str] =
+    &["www/tsconfig.json", "www/tsconfig.worker.json", "tests/tsconfig.json"];
 
 fn format(context: &Context<'_>) -> Outcome<Counts> {
     cargo(context).args(["fmt", "--all", "--check"]).run()?;
@@ -68,24 +33,9 @@ fn format(context: &Context<'_>) -> Outcome<Counts> {
 
 fn clippy(context: &Context<'_>) -> Outcome<Counts> {
     tools::wasm_target()?;
-    let native = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ];
-    let wasm = [
-        "clippy",
-        "-p",
-        "stallarium-web",
-        "--target",
-        "wasm32-unknown-unknown",
-        "--",
-        "-D",
-        "warnings",
-    ];
+    let native = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    let wasm =
+        ["clippy", "-p", "stallarium-web", "--target", "wasm32-unknown-unknown", "--", "-D", "warnings"];
     let mut counts = Counts::default();
     for arguments in [&native[..], &wasm[..]] {
         counts += each(cargo(context).args(arguments).run());
@@ -103,10 +53,7 @@ fn rust(context: &Context<'_>) -> Outcome<Counts> {
 }
 
 fn docs(context: &Context<'_>) -> Outcome<Counts> {
-    cargo(context)
-        .args(["doc", "--workspace", "--no-deps"])
-        .env("RUSTDOCFLAGS", "-D warnings")
-        .run()?;
+    cargo(context).args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings").run()?;
     Ok(Counts::success())
 }
 
@@ -121,12 +68,7 @@ fn types(context: &Context<'_>) -> Outcome<Counts> {
     let tsc = node::packages(context.project)?.join("tsc");
     let mut counts = Counts::default();
     for configuration in TYPE_CONFIGURATIONS {
-        counts += each(
-            Child::new(&tsc)
-                .args(["--project", configuration])
-                .dir(&context.project.root)
-                .run(),
-        );
+        counts += each(Child::new(&tsc).args(["--project", configuration]).dir(&context.project.root).run());
     }
     Ok(counts)
 }
@@ -139,24 +81,16 @@ fn wasm(context: &Context<'_>) -> Outcome<Counts> {
 fn browser(context: &Context<'_>) -> Outcome<Counts> {
     context.page()?;
     let chromium = debian::chromium()?;
-    node_tests(context, "tests/browser", |child| {
-        child.env("CHROME", &chromium)
-    })
+    node_tests(context, "tests/browser", |child| child.env("CHROME", &chromium))
 }
 
 /// Runs all `*.test.mjs` files of a folder with Node's own test runner.
-fn node_tests(
-    context: &Context<'_>,
-    folder: &str,
-    prepare: impl FnOnce(Child) -> Child,
-) -> Outcome<Counts> {
+fn node_tests(context: &Context<'_>, folder: &str, prepare: impl FnOnce(Child) -> Child) -> Outcome<Counts> {
     node::packages(context.project)?;
     let files = test_files(context, folder)?;
     let mut counts = Counts::default();
-    let child = Child::new("node")
-        .args(["--test", "--test-reporter=spec"])
-        .args(files)
-        .dir(&context.project.root);
+    let child =
+        Child::new("node").args(["--test", "--test-reporter=spec"]).args(files).dir(&context.project.root);
     let success = prepare(child).run_reading(|line| counts.read_node_line(line))?;
     Ok(counts.with_status(success))
 }
@@ -164,19 +98,14 @@ fn node_tests(
 /// The test files of a folder in the order of their names: Node 20 takes no patterns.
 fn test_files(context: &Context<'_>, folder: &str) -> Outcome<Vec<String>> {
     let path = context.project.root.join(folder);
-    let entries =
-        std::fs::read_dir(&path).map_err(|error| format!("cannot read {folder}: {error}"))?;
+    let entries = std::fs::read_dir(&path).map_err(|error| format!("cannot read {folder}: {error}"))?;
     let mut files: Vec<String> = entries
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .filter(|name| name.ends_with(".test.mjs"))
         .map(|name| format!("{folder}/{name}"))
         .collect();
     files.sort();
-    if files.is_empty() {
-        Err(format!("{folder} holds no *.test.mjs"))
-    } else {
-        Ok(files)
-    }
+    if files.is_empty() { Err(format!("{folder} holds no *.test.mjs")) } else { Ok(files) }
 }
 
 fn cargo(context: &Context<'_>) -> Child {

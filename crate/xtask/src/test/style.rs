@@ -14,55 +14,19 @@ const SKIPPED: [&str; 4] = [".git", "target", "dist", "node_modules"];
 /// Words that no source file contains, with the kinds of file they are looked for in, and why.
 /// They are put together here so that this file keeps its own rule.
 const BANNED: &[(&str, &[&str], &str)] = &[
-    (
-        concat!("todo", "!("),
-        &["rs"],
-        "what is not written is not called done",
-    ),
-    (
-        concat!("unimplemented", "!("),
-        &["rs"],
-        "what is not written is not called done",
-    ),
-    (
-        concat!("#[ign", "ore"),
-        &["rs"],
-        "a test that does not run protects nothing",
-    ),
-    (
-        concat!("allow(dead", "_code)"),
-        &["rs"],
-        "what nobody uses is removed",
-    ),
-    (
-        concat!(".sk", "ip("),
-        &["mjs"],
-        "a test that does not run protects nothing",
-    ),
-    (
-        concat!(".on", "ly("),
-        &["mjs"],
-        "the other tests would not run",
-    ),
-    (
-        concat!("waitFor", "Timeout"),
-        &["mjs"],
-        "a test waits for what it needs, never for a time",
-    ),
-    (
-        concat!("inner", "HTML"),
-        &["js"],
-        "text is only ever shown as text",
-    ),
+    (concat!("todo", "!("), &["rs"], "what is not written is not called done"),
+    (concat!("unimplemented", "!("), &["rs"], "what is not written is not called done"),
+    (concat!("#[ign", "ore"), &["rs"], "a test that does not run protects nothing"),
+    (concat!("allow(dead", "_code)"), &["rs"], "what nobody uses is removed"),
+    (concat!(".sk", "ip("), &["mjs"], "a test that does not run protects nothing"),
+    (concat!(".on", "ly("), &["mjs"], "the other tests would not run"),
+    (concat!("waitFor", "Timeout"), &["mjs"], "a test waits for what it needs, never for a time"),
+    (concat!("inner", "HTML"), &["js"], "text is only ever shown as text"),
 ];
 
 /// The beginnings of paths that exist on somebody's machine alone.
-const MACHINE_PATHS: [&str; 4] = [
-    concat!("/ho", "me/"),
-    concat!("/Use", "rs/"),
-    concat!("/ro", "ot/"),
-    concat!("/wo", "rk/"),
-];
+const MACHINE_PATHS: [&str; 4] =
+    [concat!("/ho", "me/"), concat!("/Use", "rs/"), concat!("/ro", "ot/"), concat!("/wo", "rk/")];
 
 /// A source file of the project.
 struct Source {
@@ -81,12 +45,7 @@ impl Source {
 
     /// The numbers (from 1) of the lines that meet a condition.
     fn lines_where(&self, condition: impl Fn(&str) -> bool) -> Vec<usize> {
-        self.text
-            .lines()
-            .zip(1..)
-            .filter(|(line, _)| condition(line))
-            .map(|(_, number)| number)
-            .collect()
+        self.text.lines().zip(1..).filter(|(line, _)| condition(line)).map(|(_, number)| number).collect()
     }
 }
 
@@ -114,22 +73,11 @@ pub(super) fn check(context: &Context<'_>) -> Outcome<Counts> {
     let mut counts = Counts::default();
     for (name, rule) in RULES {
         let findings = rule(&sources, root);
-        println!(
-            "{} {name}",
-            if findings.is_empty() {
-                "ok    "
-            } else {
-                "BROKEN"
-            }
-        );
+        println!("{} {name}", if findings.is_empty() { "ok    " } else { "BROKEN" });
         for finding in &findings {
             println!("       {finding}");
         }
-        counts += if findings.is_empty() {
-            Counts::success()
-        } else {
-            Counts::failure()
-        };
+        counts += if findings.is_empty() { Counts::success() } else { Counts::failure() };
     }
     Ok(counts)
 }
@@ -156,17 +104,10 @@ fn collect(root: &Path, folder: &Path, sources: &mut Vec<Source>) -> Outcome {
 }
 
 fn long_files(sources: &[Source], _: &Path) -> Vec<String> {
-    let code = sources
-        .iter()
-        .filter(|source| source.is_any_of(&["rs", "js", "mjs", "css"]));
+    let code = sources.iter().filter(|source| source.is_any_of(&["rs", "js", "mjs", "css"]));
     code.filter_map(|source| {
         let lines = source.text.lines().count();
-        (lines > LINES_MAX).then(|| {
-            format!(
-                "{}: {lines} lines, at most {LINES_MAX}",
-                source.path.display()
-            )
-        })
+        (lines > LINES_MAX).then(|| format!("{}: {lines} lines, at most {LINES_MAX}", source.path.display()))
     })
     .collect()
 }
@@ -174,15 +115,9 @@ fn long_files(sources: &[Source], _: &Path) -> Vec<String> {
 fn banned_words(sources: &[Source], _: &Path) -> Vec<String> {
     let mut findings = Vec::new();
     for source in sources {
-        for (word, _, reason) in BANNED
-            .iter()
-            .filter(|(_, extensions, _)| source.is_any_of(extensions))
-        {
+        for (word, _, reason) in BANNED.iter().filter(|(_, extensions, _)| source.is_any_of(extensions)) {
             for number in source.lines_where(|line| line.contains(word)) {
-                findings.push(format!(
-                    "{}:{number}: {word} ({reason})",
-                    source.path.display()
-                ));
+                findings.push(format!("{}:{number}: {word} ({reason})", source.path.display()));
             }
         }
     }
@@ -192,9 +127,7 @@ fn banned_words(sources: &[Source], _: &Path) -> Vec<String> {
 fn machine_paths(sources: &[Source], _: &Path) -> Vec<String> {
     let mut findings = Vec::new();
     for source in sources {
-        for number in
-            source.lines_where(|line| MACHINE_PATHS.iter().any(|path| names_path(line, path)))
-        {
+        for number in source.lines_where(|line| MACHINE_PATHS.iter().any(|path| names_path(line, path))) {
             findings.push(format!("{}:{number}", source.path.display()));
         }
     }
@@ -205,8 +138,7 @@ fn machine_paths(sources: &[Source], _: &Path) -> Vec<String> {
 fn names_path(line: &str, path: &str) -> bool {
     line.match_indices(path).any(|(at, _)| {
         let before = line[..at].chars().next_back();
-        !before
-            .is_some_and(|character| character.is_alphanumeric() || "._-/~}>".contains(character))
+        !before.is_some_and(|character| character.is_alphanumeric() || "._-/~}>".contains(character))
     })
 }
 
@@ -239,9 +171,7 @@ fn links(text: &str) -> Vec<(usize, &str)> {
             // Every second piece between back quotes is code.
             for prose in line.split('`').step_by(2) {
                 let after = prose.split("](").skip(1);
-                found.extend(
-                    after.filter_map(|rest| Some((number, rest.split([')', ' ']).next()?))),
-                );
+                found.extend(after.filter_map(|rest| Some((number, rest.split([')', ' ']).next()?))));
             }
             if let Some((label, target)) = line.split_once("]: ")
                 && label.starts_with('[')
@@ -271,14 +201,10 @@ fn stays_inside(path: &Path) -> bool {
 }
 
 fn download_hosts(sources: &[Source], _: &Path) -> Vec<String> {
-    let lock = sources
-        .iter()
-        .filter(|source| source.path.ends_with("package-lock.json"));
+    let lock = sources.iter().filter(|source| source.path.ends_with("package-lock.json"));
     lock.flat_map(|source| {
         let lines = source.lines_where(|line| line.trim_start().starts_with("\"resolved\""));
-        lines
-            .into_iter()
-            .map(|number| format!("{}:{number}", source.path.display()))
+        lines.into_iter().map(|number| format!("{}:{number}", source.path.display()))
     })
     .collect()
 }
@@ -288,18 +214,12 @@ mod tests {
     use super::*;
 
     fn source(path: &str, text: &str) -> Source {
-        Source {
-            path: path.into(),
-            text: text.into(),
-        }
+        Source { path: path.into(), text: text.into() }
     }
 
     /// What a rule finds in one planted file.
     fn findings(rule: &str, path: &str, text: &str) -> Vec<String> {
-        let (_, check) = RULES
-            .iter()
-            .find(|(name, _)| *name == rule)
-            .expect("the rule exists");
+        let (_, check) = RULES.iter().find(|(name, _)| *name == rule).expect("the rule exists");
         check(&[source(path, text)], Path::new(env!("CARGO_MANIFEST_DIR")))
     }
 
@@ -317,10 +237,7 @@ mod tests {
             let text = format!("fine\n  {word}");
             let path = format!("a.{}", extensions[0]);
             let found = findings("no word stands for work not done", &path, &text);
-            assert!(
-                found.len() == 1 && found[0].starts_with(&format!("{path}:2: ")),
-                "{word}: {found:?}"
-            );
+            assert!(found.len() == 1 && found[0].starts_with(&format!("{path}:2: ")), "{word}: {found:?}");
             assert!(findings("no word stands for work not done", "a.md", &text).is_empty());
         }
     }
@@ -328,36 +245,20 @@ mod tests {
     #[test]
     fn a_path_of_a_machine_is_told_from_the_end_of_a_relative_one() {
         for path in MACHINE_PATHS {
+            assert!(names_path(&format!("see {path}me/x"), path) && names_path(&format!("\"{path}\""), path));
             assert!(
-                names_path(&format!("see {path}me/x"), path)
-                    && names_path(&format!("\"{path}\""), path)
+                !names_path(&format!("../a{path}x"), path) && !names_path(&format!("crate{path}x"), path)
             );
-            assert!(
-                !names_path(&format!("../a{path}x"), path)
-                    && !names_path(&format!("crate{path}x"), path)
-            );
-            assert_eq!(
-                findings("no path of one machine", "a.md", &format!("\n`{path}x`\n")),
-                ["a.md:2"]
-            );
+            assert_eq!(findings("no path of one machine", "a.md", &format!("\n`{path}x`\n")), ["a.md:2"]);
         }
     }
 
     #[test]
     fn a_link_to_no_file_or_out_of_the_project_is_broken() {
         let rule = "links between documents lead to a file";
-        assert_eq!(
-            findings(rule, "a.md", "[x](src/gone.rs) and [y](src/main.rs)"),
-            ["a.md:1: src/gone.rs"]
-        );
-        assert_eq!(
-            findings(rule, "a.md", "[x]: src/gone.rs\n"),
-            ["a.md:1: src/gone.rs"]
-        );
-        assert_eq!(
-            findings(rule, "src/a.md", "![x](../../../README.md)").len(),
-            1
-        );
+        assert_eq!(findings(rule, "a.md", "[x](src/gone.rs) and [y](src/main.rs)"), ["a.md:1: src/gone.rs"]);
+        assert_eq!(findings(rule, "a.md", "[x]: src/gone.rs\n"), ["a.md:1: src/gone.rs"]);
+        assert_eq!(findings(rule, "src/a.md", "![x](../../../README.md)").len(), 1);
         assert!(
             findings(
                 rule,
