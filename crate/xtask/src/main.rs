@@ -114,6 +114,14 @@ fn run(step: Step) -> Outcome {
 fn setup(project: &Project) -> Outcome {
     let found = [
         ("wasm target", tools::wasm_target().map(|()| "in the toolchain".to_owned())),
+        (
+            "rustfmt, clippy",
+            ["rustfmt", "clippy"]
+                .map(tools::component)
+                .into_iter()
+                .collect::<Outcome>()
+                .map(|()| "in the toolchain".to_owned()),
+        ),
         ("npm packages", node::packages(project).map(|path| path.display().to_string())),
         ("wasm-bindgen", tools::wasm_bindgen(project).map(|path| path.display().to_string())),
         ("trunk", tools::trunk(project).map(|path| path.display().to_string())),
@@ -122,8 +130,8 @@ fn setup(project: &Project) -> Outcome {
     ];
     for (name, outcome) in &found {
         match outcome {
-            Ok(place) => println!("{name:14} {place}"),
-            Err(message) => println!("{name:14} MISSING: {message}"),
+            Ok(place) => println!("{name:16} {place}"),
+            Err(message) => println!("{name:16} MISSING: {message}"),
         }
     }
     if found.iter().all(|(_, outcome)| outcome.is_ok()) {

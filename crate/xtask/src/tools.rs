@@ -47,6 +47,22 @@ pub(crate) fn wasm_target() -> Outcome {
     Child::new("rustup").args(["target", "add", "wasm32-unknown-unknown"]).run()
 }
 
+/// Makes sure that the toolchain has rustfmt or clippy: a minimal one has neither.
+///
+/// # Errors
+/// When it is missing and rustup cannot add it.
+pub(crate) fn component(name: &str) -> Outcome {
+    let subcommand = name.replace("rust", "");
+    if Child::new("cargo").args([&subcommand, "--version"]).output().is_ok() {
+        return Ok(());
+    }
+    if find_on_path("rustup").is_none() {
+        return Err(format!("install {name} for this toolchain"));
+    }
+    announce(&format!("the Rust component {name}"), "some seconds");
+    Child::new("rustup").args(["component", "add", name]).run()
+}
+
 /// Trunk's path: it builds www/ and crate/web into dist/.
 ///
 /// # Errors

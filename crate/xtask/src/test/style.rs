@@ -147,17 +147,48 @@ fn broken_links(sources: &[Source], root: &Path) -> Vec<String> {
     for source in sources.iter().filter(|source| source.is_any_of(&["md"])) {
         let folder = source.path.parent().unwrap_or(Path::new(""));
         for (number, target) in links(&source.text) {
-            let file = target.split('#').next().unwrap_or("");
-            if file.is_empty() || file.contains("://") || file.starts_with("mailto:") {
+            if target.contains("://") || target.starts_with("mailto:") {
                 continue;
             }
-            let path = folder.join(file);
-            if !stays_inside(&path) || !root.join(&path).exists() {
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let path = if file.is_empty() { source.path.clone() } else { folder.join(file) };
+            let leads_to_file = file.is_empty() || (stays_inside(&path) && root.join(&path).exists());
+            if !leads_to_file || !has_heading(sources, &path, anchor) {
                 findings.push(format!("{}:{number}: {target}", source.path.display()));
             }
         }
     }
     findings
+}
+
+/// Whether a document has the heading that an anchor names. Only our own Markdown documents are looked into.
+fn has_heading(sources: &[Source], path: &Path, anchor: &str) -> bool {
+    let Some(document) = sources.iter().find(|source| source.path == normal(path)) else { return true };
+    if anchor.is_empty() || !document.is_any_of(&["md"]) {
+        return true;
+    }
+    document.text.lines().any(|line| line.starts_with('#') && anchor_of(line) == anchor)
+}
+
+/// The anchor that Markdown viewers give a heading: its words in small letters, joined by hyphens.
+fn anchor_of(heading: &str) -> String {
+    let title = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = title.chars().filter(|character| character.is_alphanumeric() || " -_".contains(*character));
+    kept.map(|character| if character == ' ' { '-' } else { character }).collect()
+}
+
+/// A path without steps back: `a/../b` is `b`.
+fn normal(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut so_far, component| {
+        match component {
+            Component::ParentDir => {
+                so_far.pop();
+            }
+            Component::Normal(name) => so_far.push(name),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+        so_far
+    })
 }
 
 /// The targets of a Markdown text's links and pictures with their lines. Code is not looked at.
@@ -260,13 +291,11 @@ mod tests {
         assert_eq!(findings(rule, "a.md", "[x]: src/gone.rs\n"), ["a.md:1: src/gone.rs"]);
         assert_eq!(findings(rule, "src/a.md", "![x](../../../README.md)").len(), 1);
         assert!(
-            findings(
-                rule,
-                "src/a.md",
-                "[x](../Cargo.toml#dependencies), [y](https://example.org), [z](#here)"
-            )
-            .is_empty()
+            findings(rule, "src/a.md", "[x](../Cargo.toml#dependencies), [y](https://example.org)")
+                .is_empty()
         );
+        let headed = "# One: two\n[x](#one-two)\n[y](#three)\n[z](./a.md#four)";
+        assert_eq!(findings(rule, "a.md", headed), ["a.md:3: #three", "a.md:4: ./a.md#four"]);
         assert!(findings(rule, "a.md", "`[x](gone)`\n```\n[x](gone)\n```\n").is_empty());
     }
 
