@@ -5,5 +5,6 @@ pub mod block;
 pub mod device;
 pub mod engine;
 pub mod observe;
+pub mod report;
 pub mod scenario;
 pub mod workload;
