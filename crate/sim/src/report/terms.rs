@@ -70,7 +70,12 @@ mod tests {
             assert!(sections.iter().any(|section| section == must), "the model has lost section {must}");
         }
         for term in terms() {
-            assert!(sections.iter().any(|section| section == term.section), "{}: {}", term.name, term.section);
+            assert!(
+                sections.iter().any(|section| section == term.section),
+                "{}: {}",
+                term.name,
+                term.section
+            );
         }
     }
 
