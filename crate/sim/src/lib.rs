@@ -6,5 +6,6 @@ pub mod device;
 pub mod engine;
 pub mod kernel;
 pub mod observe;
+pub mod report;
 pub mod scenario;
 pub mod workload;
