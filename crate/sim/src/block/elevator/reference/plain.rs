@@ -151,6 +151,11 @@ impl PlainQueue {
         self.get_mut(ticket).held = false;
     }
 
+    /// Whether the driver has looked at a request of the dispatch list.
+    pub(crate) fn is_activated(&self, ticket: Ticket) -> bool {
+        self.activated.contains(&ticket)
+    }
+
     pub(crate) fn arm(&mut self, jiffies: u64) {
         self.effects.timer = Some(TimerRequest::Arm { jiffies });
     }
