@@ -6,6 +6,7 @@
 //! [`fast::Fast`] put it and the real elevator behind the same [`driver::Subject`].
 
 mod anticipatory;
+pub(crate) mod bench;
 mod deadline;
 pub(crate) mod driver;
 pub(crate) mod fast;
