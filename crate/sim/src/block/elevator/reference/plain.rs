@@ -22,6 +22,7 @@ pub(crate) struct PlainRequest {
     /// The reference's own: when its fifo deadline passes.
     pub(crate) fifo_jiffies: u64,
     /// The reference's own: which queue it belongs to.
+    #[allow(dead_code, reason = "for references with queues")]
     pub(crate) queue: usize,
 }
 
@@ -43,6 +44,7 @@ impl PlainRequest {
 #[derive(Clone, Debug)]
 pub(crate) struct PlainQueue {
     pub(crate) now: u64,
+    #[allow(dead_code, reason = "for references that look at the device")]
     pub(crate) device: DeviceFacts,
     /// Every request that is not finished, wherever it is.
     pub(crate) requests: BTreeMap<Ticket, PlainRequest>,
