@@ -234,6 +234,21 @@ proptest! {
         }
     }
 
+    /// No address, even one that the device does not have, and no length upsets a device: all commands end.
+    #[test]
+    fn any_address_is_survived(
+        places in prop::collection::vec((any::<u64>(), any::<u32>(), 0u8..20), 1..31),
+        shift in 0u32..40,
+    ) {
+        let steps: Vec<Step> = places
+            .iter()
+            .map(|&(sector, sectors, kind)| (sector % MS, kind, sector >> shift, sectors >> 12 >> (shift / 4)))
+            .collect();
+        for (name, options) in devices() {
+            prop_assert_eq!(run_exactly(&options, &steps).ends.len(), steps.len(), "{}", name);
+        }
+    }
+
     /// A copy goes on exactly as the original does.
     #[test]
     fn a_copy_goes_on_alike(steps in steps()) {
