@@ -9,6 +9,7 @@
 //! boost of holders of file system locks; the shape of the kernel's search tree of queues by sector
 //! (see [`Cfq::nearest_queue`]). *Follows:* `block/cfq-iosched.c` of the releases in [`Kernel`].
 
+mod against;
 mod bench;
 mod idling;
 mod order;
