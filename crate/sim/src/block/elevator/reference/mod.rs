@@ -7,6 +7,7 @@
 
 mod anticipatory;
 pub(crate) mod bench;
+mod cfq;
 mod deadline;
 pub(crate) mod driver;
 pub(crate) mod fast;
