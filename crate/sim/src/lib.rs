@@ -6,4 +6,5 @@ pub mod device;
 pub mod engine;
 pub mod observe;
 pub mod scenario;
+pub mod text;
 pub mod workload;
