@@ -153,7 +153,7 @@ pub fn format_size(bytes: u64) -> String {
     const BINARY: [(&str, u64); 4] = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     const DECIMAL: [(&str, u64); 4] =
         [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
-    let binary = BINARY.iter().find(|(_, unit)| bytes > 0 && bytes % unit == 0);
+    let binary = BINARY.iter().find(|(_, unit)| bytes > 0 && bytes.is_multiple_of(*unit));
     binary.map_or_else(
         || with_decimals(bytes, &DECIMAL).unwrap_or_else(|| format!("{bytes} B")),
         |(name, unit)| format!("{} {name}", bytes / unit),
@@ -173,7 +173,7 @@ pub fn format_time(time_ns: u64) -> String {
 
 /// `value` in the first unit of which it is at least one, if three decimals suffice.
 fn with_decimals(value: u64, units: &[(&str, u64)]) -> Option<String> {
-    let (name, unit) = units.iter().find(|(_, unit)| value >= *unit && value % (unit / 1000) == 0)?;
+    let (name, unit) = units.iter().find(|(_, unit)| value >= *unit && value.is_multiple_of(unit / 1000))?;
     let (whole, thousandths) = (value / unit, value % unit / (unit / 1000));
     let decimals = format!(".{thousandths:03}");
     let decimals = decimals.trim_end_matches('0').trim_end_matches('.');
