@@ -344,6 +344,13 @@ impl RequestPool {
         }
     }
 
+    /// The requests right before and right behind `id` in the fifo that holds it.
+    #[must_use]
+    pub fn fifo_neighbours(&self, id: RequestId) -> (Option<RequestId>, Option<RequestId>) {
+        let link = |index: u32| (index != NONE).then_some(RequestId(index));
+        (link(self[id].fifo_previous), link(self[id].fifo_next))
+    }
+
     /// Moves `id` to the place right behind `anchor`; both must be in `fifo`.
     pub fn fifo_move_behind(&mut self, fifo: &mut Fifo, id: RequestId, anchor: RequestId) {
         self.fifo_remove(fifo, id);

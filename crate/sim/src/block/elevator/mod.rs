@@ -5,8 +5,16 @@
 //!
 //! *Follows:* the hooks of Linux 2.6.30 to 2.6.38, `struct elevator_ops`.
 
+mod deadline;
+mod noop;
+#[cfg(test)]
+mod reference;
+mod release;
 mod sorted;
+pub mod tunables;
 
+pub use deadline::{Deadline, DeadlineTunables};
+pub use noop::Noop;
 pub use sorted::SortedRequests;
 
 use super::bio::{Bio, Submitter, Sync};
