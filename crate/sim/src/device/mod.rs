@@ -110,7 +110,3 @@ pub trait Device {
     /// order in which they finished.
     fn advance(&mut self, now_ns: u64, done: &mut Vec<u32>);
 }
-
-/// Placeholder until the models land.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct DeviceOptions {}
