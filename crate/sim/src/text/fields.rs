@@ -141,6 +141,18 @@ impl<'n> Field<'n> {
         }
     }
 
+    /// `value` if it lies within bounds; `name` is what it is called in the message.
+    pub fn within(
+        &self,
+        value: u64,
+        scale: Scale,
+        bounds: &RangeInclusive<u64>,
+        name: &str,
+        problems: &mut Problems,
+    ) -> Option<u64> {
+        self.bounded_as(name, Ok(value), scale, bounds, problems)
+    }
+
     fn bounded(
         &self,
         value: Result<u64, String>,
@@ -148,7 +160,17 @@ impl<'n> Field<'n> {
         bounds: &RangeInclusive<u64>,
         problems: &mut Problems,
     ) -> Option<u64> {
-        let key = self.key();
+        self.bounded_as(self.key(), value, scale, bounds, problems)
+    }
+
+    fn bounded_as(
+        &self,
+        key: &str,
+        value: Result<u64, String>,
+        scale: Scale,
+        bounds: &RangeInclusive<u64>,
+        problems: &mut Problems,
+    ) -> Option<u64> {
         let (most, least, range) = bounds_in_words(scale, bounds);
         let message = match value {
             Ok(value) if bounds.contains(&value) => return Some(value),
