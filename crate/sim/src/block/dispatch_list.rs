@@ -19,7 +19,7 @@ impl DispatchList {
     /// behind that point come after those in front of it. Never passes a request of the other
     /// direction, one the driver has looked at, or a barrier.
     pub fn insert_sorted(&mut self, requests: &mut RequestPool, id: RequestId) {
-        release_from_elevator(requests, id);
+        requests[id].place = Place::DispatchList;
         let (sector, is_write) = (requests[id].sector, requests[id].is_write());
         let mut at = self.list.len();
         while at > 0 {
@@ -45,7 +45,7 @@ impl DispatchList {
 
     /// Appends.
     pub fn push_back(&mut self, requests: &mut RequestPool, id: RequestId) {
-        release_from_elevator(requests, id);
+        requests[id].place = Place::DispatchList;
         self.boundary = requests[id].end();
         self.list.push_back(id);
     }
@@ -83,10 +83,4 @@ impl DispatchList {
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
-}
-
-/// A request on the dispatch list is no longer a merge candidate (section 1.4).
-fn release_from_elevator(requests: &mut RequestPool, id: RequestId) {
-    requests.hash_remove(id);
-    requests[id].place = Place::DispatchList;
 }

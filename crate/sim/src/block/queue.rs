@@ -209,9 +209,8 @@ impl BlockQueue {
         out: &mut BlockOut,
     ) -> Option<RequestId> {
         let sync = bio.flags.sync();
-        let may = self.with_elevator(now_ns, recorder, out, |elevator, io| {
-            elevator.may_queue(io, bio.submitter, sync)
-        });
+        let may = self
+            .with_elevator(now_ns, recorder, out, |elevator, io| elevator.may_queue(io, bio.submitter, sync));
         let now_jiffies = self.clock.jiffies(now_ns);
         let must = may == MayQueue::Must;
         if !self.allocation.allocate(sync, bio.submitter.io_context, now_jiffies, must) {

@@ -125,9 +125,7 @@ impl Sequencer {
                 Stage::Drain => false,
                 Stage::PreFlush => self.has_volatile_cache && wants_flush,
                 Stage::Data => sectors > 0,
-                Stage::PostFlush => {
-                    self.has_volatile_cache && wants_fua && !self.supports_fua && sectors > 0
-                }
+                Stage::PostFlush => self.has_volatile_cache && wants_fua && !self.supports_fua && sectors > 0,
                 Stage::Done => {
                     self.active = None;
                     return Turn::Done(request);

@@ -6,6 +6,8 @@
 //! *Follows:* the hooks of Linux 2.6.30 to 2.6.38, `struct elevator_ops`.
 
 mod anticipatory;
+mod any;
+pub mod cfq;
 mod deadline;
 mod noop;
 #[cfg(test)]
@@ -15,6 +17,8 @@ mod sorted;
 pub mod tunables;
 
 pub use anticipatory::{Anticipatory, AnticipatoryTunables};
+pub use any::AnyElevator;
+pub use cfq::{Cfq, CfqPolicy, CfqTunables};
 pub use deadline::{Deadline, DeadlineTunables};
 pub use noop::Noop;
 pub use sorted::SortedRequests;

@@ -33,13 +33,29 @@ impl Cfq {
         }
         match (self.cost(ra.sector, head), self.cost(rb.sector, head)) {
             (Some(cost_a), Some(cost_b)) if cost_a != cost_b => {
-                if cost_a < cost_b { first } else { second }
+                if cost_a < cost_b {
+                    first
+                } else {
+                    second
+                }
             }
-            (Some(_), Some(_)) => if ra.sector >= rb.sector { first } else { second },
+            (Some(_), Some(_)) => {
+                if ra.sector >= rb.sector {
+                    first
+                } else {
+                    second
+                }
+            }
             (Some(_), None) => first,
             (None, Some(_)) => second,
             // Both lie far behind: the lower one, so that only one long seek back is needed.
-            (None, None) => if ra.sector <= rb.sector { first } else { second },
+            (None, None) => {
+                if ra.sector <= rb.sector {
+                    first
+                } else {
+                    second
+                }
+            }
         }
     }
 
@@ -64,9 +80,8 @@ impl Cfq {
         let sorted = &self.queue(id).sorted;
         let sector = requests[request].sector;
         let before = sorted.predecessor(sector, request);
-        let after = sorted
-            .successor(sector, request)
-            .or_else(|| sorted.first().filter(|&first| first != request));
+        let after =
+            sorted.successor(sector, request).or_else(|| sorted.first().filter(|&first| first != request));
         let head = match self.policy.next_measured_from {
             MeasuredFrom::Head => self.head,
             MeasuredFrom::Dispatched => sector,

@@ -86,9 +86,7 @@ impl Cfq {
             AsyncDepth::Unlimited => return None,
             AsyncDepth::SinceLastSync => since(self.last_sync_end),
             AsyncDepth::SinceDelayedSync => since(self.last_delayed_sync),
-            AsyncDepth::RampUp => {
-                since(self.last_sync_end) + self.rest_of_slice_in_idle_windows(now, id)
-            }
+            AsyncDepth::RampUp => since(self.last_sync_end) + self.rest_of_slice_in_idle_windows(now, id),
         };
         Some(if depth == 0 && self.queue(id).dispatched == 0 { 1 } else { depth })
     }

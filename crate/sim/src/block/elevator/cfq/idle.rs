@@ -3,9 +3,7 @@
 //! *Follows:* model/block-layer.md, sections 2.8, 2.10 and 2.15.
 
 use super::Cfq;
-use super::policy::{
-    IdleAfter, IdleWhen, SeekMemory, SeekyIdle, TreeIdle, WaitsBusy,
-};
+use super::policy::{IdleAfter, IdleWhen, SeekMemory, SeekyIdle, TreeIdle, WaitsBusy};
 use super::queue::{QueueId, ThinkTime};
 use crate::block::elevator::ElevatorIo;
 use crate::block::{BioFlags, RequestId, Sync};
@@ -236,13 +234,7 @@ impl Cfq {
         }
     }
 
-    fn active_queue_completed(
-        &mut self,
-        io: &mut ElevatorIo<'_>,
-        id: QueueId,
-        request: RequestId,
-        now: i64,
-    ) {
+    fn active_queue_completed(&mut self, io: &mut ElevatorIo<'_>, id: QueueId, request: RequestId, now: i64) {
         if self.queue(id).slice_new {
             self.start_slice(io, id);
         }
@@ -275,9 +267,7 @@ impl Cfq {
             IdleAfter::Always => true,
             IdleAfter::TreeFlag { or_alone } => {
                 self.requires_idle |= u32::from(!noidle);
-                self.serving_workload == WorkloadType::Sync
-                    || self.requires_idle != 0
-                    || (or_alone && alone)
+                self.serving_workload == WorkloadType::Sync || self.requires_idle != 0 || (or_alone && alone)
             }
             IdleAfter::QueueFlags => {
                 let flag = 1 << (id.0 % FLAG_BUCKETS);

@@ -60,9 +60,7 @@ impl Cfq {
     fn active_queue_is_too_shallow(&self, in_driver: u32) -> bool {
         self.active.is_some_and(|id| {
             let queue = self.queue(id);
-            queue.idle_window
-                && queue.dispatched + queue.held() < HW_QUEUE_MIN
-                && in_driver < HW_QUEUE_MIN
+            queue.idle_window && queue.dispatched + queue.held() < HW_QUEUE_MIN && in_driver < HW_QUEUE_MIN
         })
     }
 }

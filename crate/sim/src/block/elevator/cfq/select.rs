@@ -69,7 +69,8 @@ impl Cfq {
                 EXPIRE
             };
         }
-        if self.policy.real_time_expires_active && !self.queue(id).is_real_time() && self.real_time_is_busy() {
+        if self.policy.real_time_expires_active && !self.queue(id).is_real_time() && self.real_time_is_busy()
+        {
             return Verdict::Expire { accounted: true, successor: None };
         }
         if !is_empty {

@@ -140,7 +140,6 @@ impl Cfq {
     pub(super) fn dispatch_request(&mut self, io: &mut ElevatorIo<'_>, request: RequestId) {
         debug_assert!(is_held(io.requests, request));
         let id = self.queue_of(io.requests, request);
-        io.recorder.record(TraceKind::Dispatch((&io.requests[request]).into()));
         if self.policy.next_follows_dispatch {
             self.queue_mut(id).next = self.next_after(io.requests, id, request);
         }
@@ -148,7 +147,7 @@ impl Cfq {
         let is_sync = self.queue(id).is_sync();
         self.queue_mut(id).dispatched += 1;
         self.in_flight[usize::from(is_sync)] += 1;
-        io.dispatch_list.insert_sorted(io.requests, request);
+        io.dispatch_sorted(request);
     }
 
     /// The io context whose queue this is; `None` for the shared async queues.

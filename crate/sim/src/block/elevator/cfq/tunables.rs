@@ -59,7 +59,14 @@ static INFO: [TunableInfo; 12] = [
     tunable!("slice_idle", Milliseconds, 0, LONGEST_MS, 8, "How long to wait for a queue's next request."),
     tunable!("group_idle", Milliseconds, 0, LONGEST_MS, 0, "How long to wait for a group's next request."),
     tunable!("low_latency", Boolean, 0, 1, 1, "Keep latencies low at the expense of throughput."),
-    tunable!("group_isolation", Boolean, 0, 1, 0, "Keep groups apart even for seeky queues (one group: no effect)."),
+    tunable!(
+        "group_isolation",
+        Boolean,
+        0,
+        1,
+        0,
+        "Keep groups apart even for seeky queues (one group: no effect)."
+    ),
 ];
 
 impl CfqTunables {
