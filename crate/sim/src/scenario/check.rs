@@ -50,14 +50,20 @@ impl Machine {
     pub fn check(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut refuse = |path: &str, value: u64, allowed: &str, message: &str| {
-            let problem = Problem::new(place(&format!("machine.{path}")), message).with_value(value.to_string());
+            let problem =
+                Problem::new(place(&format!("machine.{path}")), message).with_value(value.to_string());
             problems.push(problem.with_allowed(allowed));
         };
         if !(1..=64).contains(&self.cpus) {
             refuse("cpus", self.cpus.into(), "1 to 64", "a machine has 1 to 64 CPUs");
         }
         if ![100, 250, 1000].contains(&self.hz) {
-            refuse("hz", self.hz.into(), "100, 250, 1000", "kernels of the time ticked at 100, 250 or 1000 Hz");
+            refuse(
+                "hz",
+                self.hz.into(),
+                "100, 250, 1000",
+                "kernels of the time ticked at 100, 250 or 1000 Hz",
+            );
         }
         let journal = self.file_system.journal_mib;
         if !(4..=400).contains(&journal) {

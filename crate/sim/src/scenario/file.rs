@@ -61,7 +61,7 @@ impl ScenarioFile {
         vocabulary: &dyn Vocabulary,
     ) -> Result<Self, Vec<Problem>> {
         let mut problems = Problems::default();
-        overrides.apply(&mut root, &mut problems);
+        overrides.apply(document, &mut root, &mut problems);
         let file = read(&Field::root(document, &root), vocabulary, &mut problems);
         if let (Some(file), true) = (&file, problems.is_empty()) {
             // What one kernel's run refuses for the machine or the workload, every kernel's does.

@@ -67,7 +67,9 @@ fn read_kernel(
     table.finish(problems);
     let name = name?;
     let mut kernel = read_name(&name, vocabulary, problems)?;
-    for (key, value) in tunables.and_then(|field| field.table(problems)).iter_mut().flat_map(|table| table.all()) {
+    for (key, value) in
+        tunables.and_then(|field| field.table(problems)).iter_mut().flat_map(|table| table.all())
+    {
         read_tunable(key, &value, &mut kernel, vocabulary, problems);
     }
     let label = match label {
@@ -77,7 +79,11 @@ fn read_kernel(
     Some(KernelColumn { label, kernel })
 }
 
-fn read_name(field: &Field<'_>, vocabulary: &dyn Vocabulary, problems: &mut Problems) -> Option<KernelChoice> {
+fn read_name(
+    field: &Field<'_>,
+    vocabulary: &dyn Vocabulary,
+    problems: &mut Problems,
+) -> Option<KernelChoice> {
     let name = match KernelName::parse(field.text(problems)?) {
         Ok(name) => name,
         Err(message) => {
@@ -165,7 +171,8 @@ fn spread_tunables(
         if read.is_none() && !columns.is_empty() {
             all.sort_unstable();
             all.dedup();
-            problems.push(value.problem("none of the kernels has a tunable of this name").with_names(key, all));
+            problems
+                .push(value.problem("none of the kernels has a tunable of this name").with_names(key, all));
         }
     }
 }

@@ -232,7 +232,9 @@ fn read_integer(name: &str, key: &str, field: &Field<'_>, problems: &mut Problem
             match rate {
                 Some(Ok(rate)) => Some(rate),
                 _ => {
-                    problems.push(field.problem("write a rate such as \"400 MB/s\", or a number of bytes a second"));
+                    problems.push(
+                        field.problem("write a rate such as \"400 MB/s\", or a number of bytes a second"),
+                    );
                     return None;
                 }
             }

@@ -16,11 +16,13 @@ mod kernel_text;
 mod machine;
 mod machine_text;
 mod overrides;
+#[cfg(test)]
+mod tests;
 mod vocabulary;
 
 pub use crate::text::{Place, Problem};
 pub use check::{MAX_EVENTS, MAX_TIME_NS};
-pub use experiment::{Case, Column, Experiment, Interactive, Metric, Rate};
+pub use experiment::{CLAIMS_JSON, Case, Column, Experiment, Interactive, Metric, Rate, Selection};
 pub use file::{KernelColumn, ScenarioFile};
 pub use machine::{FileSystemKind, FileSystemOptions, HostCosts, Machine};
 pub use overrides::Overrides;

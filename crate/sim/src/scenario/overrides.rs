@@ -52,8 +52,8 @@ impl Overrides {
     }
 
     /// Puts the values into a scenario's tree.
-    pub(super) fn apply(&self, root: &mut Node, problems: &mut Problems) {
-        spell_out(root);
+    pub(super) fn apply(&self, document: &str, root: &mut Node, problems: &mut Problems) {
+        spell_out(document, root);
         // In the order of the paths: a table as a whole comes before its parts.
         for (path, value) in &self.values {
             let keys: Vec<&str> = path.split('.').collect();
@@ -64,16 +64,19 @@ impl Overrides {
                 continue;
             }
             root.put(&keys, Node::loose(&self.document, path, value));
-            spell_out(root);
+            spell_out(document, root);
         }
     }
 }
 
 /// Replaces the short forms `device = "array"` and `workload = "fs-mark"` by the tables they stand
 /// for, so that single values can be put into them.
-fn spell_out(root: &mut Node) {
+fn spell_out(document: &str, root: &mut Node) {
     for (path, key) in [(&["machine", "device"][..], "preset"), (&["workload"][..], "use")] {
-        let Some(name) = root.at(&path.join(".")).cloned() else { continue };
+        let dotted = path.join(".");
+        let Some(mut name) = root.at(&dotted).cloned() else { continue };
+        // Problems with the name are told under the key that was written.
+        name.origin = name.origin.or_else(|| Some(Box::new((document.to_owned(), dotted))));
         if matches!(name.kind, Kind::Text(_) | Kind::Loose(_)) {
             let mut table = Node { kind: Kind::Table(BTreeMap::new()), ..name.clone() };
             table.put(&[key], name);

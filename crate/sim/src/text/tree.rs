@@ -146,11 +146,12 @@ impl Node {
         };
         if !matches!(self.kind, Kind::Table(_)) {
             self.kind = Kind::Table(BTreeMap::new());
+            self.origin.clone_from(&node.origin);
         }
         if let Kind::Table(entries) = &mut self.kind {
             let entry = entries.entry((*key).to_owned()).or_insert_with(|| Entry {
                 position: Position::default(),
-                node: Self::new(Kind::Table(BTreeMap::new())),
+                node: Self { origin: node.origin.clone(), ..Self::new(Kind::Table(BTreeMap::new())) },
             });
             entry.node.put(rest, node);
         }
