@@ -4,7 +4,9 @@
 pub mod block;
 pub mod device;
 pub mod engine;
+pub mod kernel;
 pub mod observe;
+pub mod report;
 pub mod scenario;
 pub mod text;
 pub mod workload;
