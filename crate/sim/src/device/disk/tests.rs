@@ -128,6 +128,42 @@ fn a_quiet_drive_destages() {
     }
 }
 
+/// Quiet begins when the last command ends, whenever it arrived: with dirty data and a read that takes longer than
+/// the quiet time, the drive turns to the data exactly 1 ms after the read's end.
+#[test]
+fn quiet_begins_when_the_last_command_ends() {
+    let mut device = disk();
+    let written_ns = alone(&mut device, 5 * MS, write(0, FILES, 128));
+    let read_ns = alone(&mut device, written_ns, read(1, 900_000_000, 8));
+    assert!(read_ns - written_ns > 2 * MS);
+    assert_eq!(device.next_event_ns(), Some(read_ns + MS));
+    let mut done = Vec::new();
+    device.advance(read_ns + MS, &mut done);
+    assert_eq!(device.head_sector(), FILES + 128);
+}
+
+/// The write cache never holds more than it has room for, what is being transferred or written included.
+#[test]
+fn the_write_cache_is_never_overfull() {
+    let cache_bytes = 1 << 20;
+    let mut device =
+        disk_with(SataDiskOptions { write_cache_bytes: cache_bytes, ..SataDiskOptions::default() });
+    let mut places = RandomStream::new(3, "test places");
+    let mut fullest = 0;
+    let (mut now_ns, mut waiting) = (0, 0);
+    for tag in 0..500 {
+        device.start(now_ns, write(tag, 1_000 * places.below(900_000), 200));
+        waiting += 1;
+        while waiting == 31 {
+            let (end_ns, done) = next_end(&mut device).expect("writes wait");
+            now_ns = end_ns;
+            waiting -= done.len();
+            fullest = fullest.max(device.dirty_bytes());
+        }
+    }
+    assert!(fullest <= cache_bytes && fullest > cache_bytes - 204_800, "{fullest}");
+}
+
 /// Nanoseconds a file: fs_mark's writes (section 4.3), with 0.39 ms of host time, a pause between data and log, and
 /// a flush before and after the commit record, perhaps one after the data too.
 fn file_ns(mut device: SataDisk, pause: impl Fn(u64) -> u64, flush_after_data: bool) -> u64 {
