@@ -26,7 +26,6 @@ pub use experiment::{CLAIMS_JSON, Case, Column, Experiment, Interactive, Metric,
 pub use file::{KernelColumn, ScenarioFile};
 pub use machine::{FileSystemKind, FileSystemOptions, HostCosts, Machine};
 pub use overrides::Overrides;
-pub use vocabulary::{QUEUE_TUNABLES, Vocabulary};
 
 use crate::workload::Workload;
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@
 
 mod read;
 
-use super::{KernelChoice, Overrides, Scenario, ScenarioFile, Vocabulary};
+use super::{KernelChoice, Overrides, Scenario, ScenarioFile};
 use crate::text::{Kind, Node, Place, Problem, format_time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -169,10 +169,10 @@ impl Experiment {
     ///
     /// # Errors
     /// There is none; the problem names the nearest.
-    pub fn case(&self, name: &str) -> Result<&Case, Problem> {
+    pub fn case(&self, name: &str) -> Result<&Case, Vec<Problem>> {
         self.cases.iter().find(|case| case.name == name).ok_or_else(|| {
             let problem = Problem::new(self.place("case"), "the experiment has no case of this name");
-            problem.with_value(name).with_names(name, self.cases.iter().map(|case| case.name.as_str()))
+            vec![problem.with_value(name).with_names(name, self.cases.iter().map(|case| case.name.as_str()))]
         })
     }
 
@@ -187,11 +187,10 @@ impl Experiment {
         case: &str,
         seed: u64,
         overrides: &Overrides,
-        vocabulary: &dyn Vocabulary,
     ) -> Result<Scenario, Vec<Problem>> {
         let kernels = [kernel.to_owned()];
         let selection = Selection { case, kernels: &kernels, seed, is_interactive: false, overrides };
-        let file = self.select(&selection, vocabulary)?;
+        let file = self.select(&selection)?;
         let none = || vec![Problem::new(self.place("kernels"), "no kernel is chosen")];
         file.scenarios().into_iter().next().ok_or_else(none)
     }
@@ -200,12 +199,8 @@ impl Experiment {
     ///
     /// # Errors
     /// Every problem with the names and the overrides.
-    pub fn select(
-        &self,
-        selection: &Selection<'_>,
-        vocabulary: &dyn Vocabulary,
-    ) -> Result<ScenarioFile, Vec<Problem>> {
-        let case = self.case(selection.case).map_err(|problem| vec![problem])?;
+    pub fn select(&self, selection: &Selection<'_>) -> Result<ScenarioFile, Vec<Problem>> {
+        let case = self.case(selection.case)?;
         let position = self.cases.iter().position(|known| known.name == case.name);
         let time_ns = if selection.is_interactive { case.interactive_time_ns } else { case.time_ns };
         let text = |text: &str| Node::new(Kind::Text(text.to_owned()));
@@ -218,7 +213,7 @@ impl Experiment {
         if let Some(workload) = position.and_then(|position| self.workloads.get(position)) {
             root.put(&["workload"], workload.clone());
         }
-        ScenarioFile::from_tree(&self.document(), root, selection.overrides, vocabulary)
+        ScenarioFile::from_tree(&self.document(), root, selection.overrides)
     }
 
     /// The chosen kernels as a scenario file's `kernels`.
