@@ -7,7 +7,7 @@ use super::check::{DEFAULT_EVENTS, DEFAULT_TIME_NS, MAX_EVENTS, MAX_TIME_NS};
 use super::kernel_text::read_kernels;
 use super::machine_text::read_machine;
 use super::{KernelChoice, Limits, Machine, Overrides, Scenario};
-use crate::text::{Field, Kind, Node, Problem, Problems, Scale};
+use crate::text::{Field, Kind, Node, Position, Problem, Problems, Scale};
 use crate::workload::built_in;
 use crate::workload::text::{Values, WorkloadText, read_field};
 
@@ -148,7 +148,9 @@ fn read_workload(field: &Field<'_>, problems: &mut Problems) -> Option<WorkloadT
     // Values that came in by name stand beside the workload's own keys; they are its parameters.
     let mut own = field.node.clone();
     if let Kind::Table(entries) = &mut own.kind {
-        for (key, value) in table.all().into_iter().filter(|(_, value)| value.node.origin.is_some()) {
+        for (key, value) in
+            table.all().into_iter().filter(|(_, value)| value.node.position == Position::default())
+        {
             values.set_field(key, &value);
             entries.remove(key);
         }

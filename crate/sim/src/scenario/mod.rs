@@ -13,6 +13,7 @@ mod experiment;
 mod file;
 mod kernel_choice;
 mod kernel_text;
+pub mod link;
 mod machine;
 mod machine_text;
 mod overrides;

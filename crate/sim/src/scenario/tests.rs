@@ -368,6 +368,7 @@ mod experiments {
         let selection = Selection {
             case: "mixed",
             kernels: &kernels,
+            workload: None,
             seed: 3,
             is_interactive: true,
             overrides: &overrides,

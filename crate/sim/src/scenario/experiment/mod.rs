@@ -105,6 +105,8 @@ pub struct Selection<'a> {
     pub case: &'a str,
     /// Kernels: labels of columns, or kernel names; none means every column.
     pub kernels: &'a [String],
+    /// The text of a workload that runs instead of the case's.
+    pub workload: Option<&'a str>,
     /// Seed.
     pub seed: u64,
     /// As long as in the page, instead of as long as the published numbers need.
@@ -189,7 +191,8 @@ impl Experiment {
         overrides: &Overrides,
     ) -> Result<Scenario, Vec<Problem>> {
         let kernels = [kernel.to_owned()];
-        let selection = Selection { case, kernels: &kernels, seed, is_interactive: false, overrides };
+        let selection =
+            Selection { case, kernels: &kernels, workload: None, seed, is_interactive: false, overrides };
         let file = self.select(&selection)?;
         let none = || vec![Problem::new(self.place("kernels"), "no kernel is chosen")];
         file.scenarios().into_iter().next().ok_or_else(none)
@@ -210,7 +213,10 @@ impl Experiment {
         root.put(&["kernels"], self.kernels(selection.kernels)?);
         root.put(&["time"], text(&format_time(time_ns)));
         root.put(&["seed"], text(&selection.seed.to_string()));
-        if let Some(workload) = position.and_then(|position| self.workloads.get(position)) {
+        let own = position.and_then(|position| self.workloads.get(position));
+        if let Some(text) = selection.workload {
+            root.put(&["workload"], Node::parse("workload", text)?.at_home("workload", ""));
+        } else if let Some(workload) = own {
             root.put(&["workload"], workload.clone());
         }
         ScenarioFile::from_tree(&self.document(), root, selection.overrides)
