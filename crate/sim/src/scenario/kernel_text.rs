@@ -82,19 +82,20 @@ fn read_name(field: &Field<'_>, problems: &mut Problems) -> Option<KernelChoice>
             return None;
         }
     };
-    let mut known = |what: &str, name: &str, names: Vec<&str>| {
+    let mut known = |message: &str, name: &str, names: Vec<&str>| {
         let is_known = names.contains(&name);
         if !is_known {
-            problems.push(field.problem(format!("there is no {what} \"{name}\"")).with_names(name, names));
+            problems.push(field.problem(format!("{message} \"{name}\"")).with_names(name, names));
         }
         is_known
     };
-    let mut all_known = known("release", name.release, vocabulary::releases());
+    let mut all_known = known("there is no release", name.release, vocabulary::releases());
     if all_known {
-        all_known &= known("elevator", name.elevator, vocabulary::elevators(name.release));
+        let message = format!("{} has no elevator", name.release);
+        all_known &= known(&message, name.elevator, vocabulary::elevators(name.release));
     }
     for patch in &name.patches {
-        all_known &= known("patch", patch, vocabulary::patches());
+        all_known &= known("there is no patch", patch, vocabulary::patches());
     }
     if !all_known {
         return None;

@@ -104,7 +104,7 @@ fn mistakes_are_explained() {
         ),
         (
             "kernels = \"cqf\"\nworkload = \"fs-mark\"",
-            "scenario line 1: kernels = \"cqf\": there is no elevator \"cqf\"; did you mean cfq?",
+            "scenario line 1: kernels = \"cqf\": 2.6.35 has no elevator \"cqf\"; did you mean cfq?",
         ),
         (
             "kernels = \"cfq@2.6.35x\"\nworkload = \"fs-mark\"",
@@ -272,7 +272,7 @@ fn overrides() {
             "0",
             "link: tunable.slice_idel = 0: none of the kernels has a tunable of this name; did you mean slice_idle?",
         ),
-        ("kernels", "deadline,cqf", "link: kernels = cqf: there is no elevator \"cqf\"; did you mean cfq?"),
+        ("kernels", "deadline,cqf", "link: kernels = cqf: 2.6.35 has no elevator \"cqf\"; did you mean cfq?"),
         (
             "workload.fil-size",
             "1",
@@ -395,7 +395,7 @@ mod experiments {
         );
         assert_eq!(
             say("deadlin", "mixed"),
-            "experiment cfq-noidle-2010: kernels = deadlin: there is no elevator \"deadlin\"; did you mean deadline?"
+            "experiment cfq-noidle-2010: kernels = deadlin: 2.6.35 has no elevator \"deadlin\"; did you mean deadline?"
         );
         assert_eq!(
             say("deadline", "mxed"),
