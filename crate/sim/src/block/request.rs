@@ -44,6 +44,10 @@ pub struct Request {
     pub fifo_jiffies: u64,
     /// Bios merged into it, itself included.
     pub bios: u32,
+    /// Physical segments: scattered pages, so one per page or part of a page of each bio.
+    pub segments: u32,
+    /// A merge has been refused for its size: no more are tried.
+    pub merging_over: bool,
     /// The elevator's own word for it (CFQ: index of the queue it belongs to).
     pub elevator_data: u32,
     /// Whether the elevator has been told that the driver looked at it.
@@ -179,6 +183,7 @@ impl RequestPool {
             place: Place::Elevator,
             start_jiffies: now_jiffies,
             bios: 1,
+            segments: segments(bio),
             allocated_ns: now_ns,
             generation,
             first_bio: link,
@@ -195,6 +200,12 @@ impl RequestPool {
         self.free.push(id.0);
     }
 
+    /// Requests in the device, in no particular order.
+    pub fn in_device(&self) -> impl Iterator<Item = RequestId> + '_ {
+        let all = self.requests.iter().enumerate();
+        all.filter(|(_, request)| request.place == Place::Device).map(|(index, _)| RequestId(index as u32))
+    }
+
     /// Requests not free.
     #[must_use]
     pub fn in_use(&self) -> usize {
@@ -209,6 +220,7 @@ impl RequestPool {
         request.last_bio = link;
         request.sectors += bio.sectors;
         request.bios += 1;
+        request.segments += segments(bio);
     }
 
     /// Puts `bio` in front of the request.
@@ -220,13 +232,14 @@ impl RequestPool {
         request.sector = bio.sector;
         request.sectors += bio.sectors;
         request.bios += 1;
+        request.segments += segments(bio);
     }
 
     /// Moves the bios of `absorbed`, which starts where `survivor` ends, to `survivor`.
     pub fn absorb(&mut self, survivor: RequestId, absorbed: RequestId) {
-        let (first, last, sectors, bios) = {
+        let (first, last, sectors, bios, segments) = {
             let from = &mut self[absorbed];
-            let taken = (from.first_bio, from.last_bio, from.sectors, from.bios);
+            let taken = (from.first_bio, from.last_bio, from.sectors, from.bios, from.segments);
             from.first_bio = NONE;
             from.last_bio = NONE;
             taken
@@ -237,6 +250,7 @@ impl RequestPool {
         into.last_bio = last;
         into.sectors += sectors;
         into.bios += bios;
+        into.segments += segments;
     }
 
     /// Takes the request's bios, in sector order, handing each to `each`.
@@ -344,6 +358,13 @@ impl RequestPool {
         }
     }
 
+    /// The requests right before and right behind `id` in the fifo that holds it.
+    #[must_use]
+    pub fn fifo_neighbours(&self, id: RequestId) -> (Option<RequestId>, Option<RequestId>) {
+        let link = |index: u32| (index != NONE).then_some(RequestId(index));
+        (link(self[id].fifo_previous), link(self[id].fifo_next))
+    }
+
     /// Moves `id` to the place right behind `anchor`; both must be in `fifo`.
     pub fn fifo_move_behind(&mut self, fifo: &mut Fifo, id: RequestId, anchor: RequestId) {
         self.fifo_remove(fifo, id);
@@ -357,6 +378,11 @@ impl RequestPool {
             self.requests[next as usize].fifo_previous = id.0;
         }
     }
+}
+
+/// Physical segments of a bio: its pages are scattered in memory (section 1.4).
+pub(super) fn segments(bio: &Bio) -> u32 {
+    bio.sectors.div_ceil(super::bio::PAGE_SECTORS)
 }
 
 fn bucket(sector: u64) -> usize {
@@ -373,6 +399,8 @@ fn blank_request(submitter: Submitter) -> Request {
         start_jiffies: 0,
         fifo_jiffies: 0,
         bios: 0,
+        segments: 0,
+        merging_over: false,
         elevator_data: 0,
         activated: false,
         allocated_ns: 0,

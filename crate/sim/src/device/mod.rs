@@ -1,8 +1,41 @@
 //! Devices: what happens to a request after the driver has taken it.
 //!
-//! A device has no view of the queue above it: it gets commands and says when they finish.
+//! A device has no view of the queue above it: it gets commands and says when they finish. Four
+//! models live here; [`AnyDevice`] holds one of them, [`DeviceOptions`] describes it, and
+//! [`presets`] names the ones that experiments use:
+//!
+//! * [`ServerDevice`]: stated service times and nothing else (what real kernels were measured on),
+//! * [`FcArray`]: a disk array behind Fibre Channel with a battery-backed write cache,
+//! * [`SataDisk`]: a 7200 rpm disk with heads, a rotating platter, NCQ and a volatile write cache,
+//! * [`SataSsd`]: an early SATA SSD with channels, a write cache and garbage collection.
+//!
+//! A new model is one file here, one variant of [`DeviceOptions`] and [`AnyDevice`], and, if it
+//! deserves a name, one line in `presets.rs`.
 
 use serde::{Deserialize, Serialize};
+
+mod any;
+mod array;
+mod disk;
+mod flush_gate;
+mod options;
+mod presets;
+mod serial;
+mod server;
+mod ssd;
+#[cfg(test)]
+mod tests;
+
+pub use any::AnyDevice;
+pub use array::{FcArray, FcArrayOptions};
+pub use disk::{SataDisk, SataDiskOptions};
+pub use options::{DeviceKind, DeviceOptions, InvalidOptions, OptionProblem};
+pub use presets::{DevicePreset, preset, presets};
+pub use server::{ServerDevice, ServerOptions};
+pub use ssd::{SataSsd, SataSsdOptions};
+
+/// Bytes in a sector, the unit of every address and length in this module.
+const SECTOR_BYTES: u64 = 512;
 
 /// What a device is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +52,20 @@ pub struct Command {
     pub force_unit_access: bool,
 }
 
+impl Command {
+    /// Length in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.sectors) * SECTOR_BYTES
+    }
+
+    /// The sector behind the last one.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.sector.saturating_add(u64::from(self.sectors))
+    }
+}
+
 /// Kinds of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
@@ -31,6 +78,10 @@ pub enum Operation {
 }
 
 /// A device model. It keeps its own time: `now_ns` never decreases from call to call.
+///
+/// What it does between two calls depends on the commands and their times alone, not on how often it
+/// is asked: advancing it to every event or only now and then gives the same completions. What the
+/// device does at a moment comes before a command that arrives at the same moment.
 pub trait Device {
     /// Commands it accepts at once (tags).
     fn depth(&self) -> u32;
@@ -47,18 +98,15 @@ pub trait Device {
     /// Capacity in sectors.
     fn capacity_sectors(&self) -> u64;
 
-    /// Takes a command at `now_ns`. The caller keeps to [`Self::depth`].
+    /// Takes a command at `now_ns`. The caller keeps to [`Self::depth`], and uses no tag twice at a time.
     fn start(&mut self, now_ns: u64, command: Command);
 
     /// When the device next has something to say, if ever: a completion, or work of its own such as
-    /// destaging. May be called again after every [`Self::start`] and [`Self::advance`].
+    /// destaging. May be called again after every [`Self::start`] and [`Self::advance`]. After
+    /// `advance(now_ns)` it is later than `now_ns`.
     fn next_event_ns(&self) -> Option<u64>;
 
     /// Lets the device work up to `now_ns`, appending the tags of finished commands to `done` in the
     /// order in which they finished.
     fn advance(&mut self, now_ns: u64, done: &mut Vec<u32>);
 }
-
-/// Placeholder until the models land.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct DeviceOptions {}

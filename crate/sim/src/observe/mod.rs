@@ -5,4 +5,4 @@ mod held;
 mod trace;
 
 pub use held::{HeldReason, HeldTotals};
-pub use trace::{Recorder, RequestFacts, TraceEvent, TraceKind};
+pub use trace::{Recorder, RequestFacts, TaskTrace, TraceEvent, TraceKind, WaitKind, WorkloadType};

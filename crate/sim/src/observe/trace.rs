@@ -1,7 +1,7 @@
 //! The event trace: one entry for everything that happens in the block layer and to tasks, kept
 //! only while somebody looks closely.
 
-use crate::block::{BioFlags, Request};
+use crate::block::{Bio, BioFlags, Request};
 use serde::{Deserialize, Serialize};
 
 /// What a trace entry says about a request or a bio.
@@ -25,6 +25,12 @@ impl From<&Request> for RequestFacts {
             flags: request.flags,
             task: request.submitter.task,
         }
+    }
+}
+
+impl From<&Bio> for RequestFacts {
+    fn from(bio: &Bio) -> Self {
+        Self { sector: bio.sector, sectors: bio.sectors, flags: bio.flags, task: bio.submitter.task }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The machine: CPUs, timer tick, device, file system, and what the host's own work costs.
 
-use crate::device::DeviceOptions;
+use crate::device::{DeviceOptions, FcArrayOptions};
 use serde::{Deserialize, Serialize};
 
 /// The hardware and its calibration; the same for every kernel of an experiment.
@@ -27,7 +27,7 @@ impl Default for Machine {
             cpus: 1,
             hz: 1000,
             exact_timers: false,
-            device: DeviceOptions::default(),
+            device: DeviceOptions::FcArray(FcArrayOptions::default()),
             file_system: FileSystemOptions::default(),
             host: HostCosts::default(),
         }

@@ -5,8 +5,22 @@
 //!
 //! *Follows:* the hooks of Linux 2.6.30 to 2.6.38, `struct elevator_ops`.
 
+mod anticipatory;
+mod any;
+pub mod cfq;
+mod deadline;
+mod noop;
+#[cfg(test)]
+mod reference;
+mod release;
 mod sorted;
+pub mod tunables;
 
+pub use anticipatory::{Anticipatory, AnticipatoryTunables};
+pub use any::AnyElevator;
+pub use cfq::{Cfq, CfqPolicy, CfqTunables};
+pub use deadline::{Deadline, DeadlineTunables};
+pub use noop::Noop;
 pub use sorted::SortedRequests;
 
 use super::bio::{Bio, Submitter, Sync};
@@ -124,6 +138,9 @@ pub trait Elevator {
     /// Moves one request to the dispatch list if the elevator wants one served now. With `force`
     /// moves everything. Returns how many were moved.
     fn dispatch(&mut self, io: &mut ElevatorIo<'_>, force: bool) -> usize;
+
+    /// The queue has been run as [`Effects::run_queue`] asked.
+    fn queue_was_run(&mut self) {}
 
     /// The driver has looked at a request: it will be started next.
     fn activated(&mut self, _io: &mut ElevatorIo<'_>, _request: RequestId) {}

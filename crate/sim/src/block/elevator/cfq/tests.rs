@@ -1,0 +1,1 @@
+//! Worked examples of sections 2 and 10.
