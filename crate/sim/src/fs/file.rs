@@ -37,6 +37,8 @@ pub struct File {
     pub sync_tid: Tid,
     /// The last one that changed what is needed to read its data (`i_datasync_tid`).
     pub datasync_tid: Tid,
+    /// The last transaction that must not be committed before its data is on the device.
+    pub ordered_tid: Tid,
     /// The inode has changes that fsync has not seen (`I_DIRTY`).
     pub inode_dirty: bool,
     /// Since when it has been dirty without a break, for the flusher.
@@ -127,6 +129,7 @@ impl Files {
             directory,
             sync_tid: Tid::default(),
             datasync_tid: Tid::default(),
+            ordered_tid: Tid::default(),
             inode_dirty: false,
             dirtied_ns: None,
             writeback_index: 0,
@@ -224,6 +227,12 @@ impl Files {
     #[must_use]
     pub fn dirty_pages(&self) -> u64 {
         self.dirty_pages
+    }
+
+    /// Entries in the flusher's order: at least as many as there are dirty files.
+    #[must_use]
+    pub fn dirty_files(&self) -> usize {
+        self.dirty_order.len()
     }
 
     /// The file that has been dirty longest, if it became dirty at or before `cutoff_ns`.

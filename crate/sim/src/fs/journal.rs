@@ -97,6 +97,8 @@ pub struct Journal {
     pub making_room: Option<u32>,
     /// Some metadata block has been written in place since the checkpoint lists were last cleaned.
     pub clean_blocks_listed: bool,
+    /// The next handle is granted although the log is full.
+    overcommit: bool,
     first_sector: u64,
     length_blocks: u64,
     next_tid: Tid,
@@ -123,6 +125,7 @@ impl Journal {
             average_commit_ns: 0,
             making_room: None,
             clean_blocks_listed: false,
+            overcommit: false,
             first_sector,
             length_blocks: length_blocks.max(64),
             next_tid: Tid(1),
@@ -155,10 +158,19 @@ impl Journal {
     /// (`__jbd2_log_space_left`, `jbd_space_needed`).
     #[must_use]
     pub fn has_room(&self) -> bool {
+        if self.overcommit {
+            return true;
+        }
         let free = self.free_blocks().saturating_sub(RESERVED_BLOCKS);
         let usable = free - free / 8;
         let committing = self.committing.as_ref().map_or(0, |transaction| transaction.blocks.len() as u64);
         usable >= self.max_transaction_blocks() + committing
+    }
+
+    /// Grants the next handle although the log is full: nothing can make room (the journal is too small
+    /// for the load; a kernel would abort it).
+    pub fn grant_once(&mut self) {
+        self.overcommit = true;
     }
 
     /// Makes `blocks` part of the running transaction, which is started if there is none.
@@ -182,6 +194,7 @@ impl Journal {
                 return Access::Shadow;
             }
         }
+        self.overcommit = false;
         let running = Self::started(&mut self.running, &mut self.next_tid, now_ns);
         for &block in blocks {
             if !metadata.block(block).running {

@@ -13,4 +13,4 @@ pub use journal::{Access, Journal, Tid, Transaction};
 pub use layout::Layout;
 pub use metadata::{DirectoryId, Metadata, MetadataBlock};
 pub use page_cache::{PAGE_BYTES, PageCache, PageFlags};
-pub use readahead::{Readahead, Window};
+pub use readahead::{Miss, Readahead, Window};

@@ -81,6 +81,7 @@ pub struct Task {
     pub dice: RandomStream,
     /// Direct I/O of its own in flight, in bios.
     pub direct_in_flight: u32,
+    waits: u32,
 }
 
 impl Task {
@@ -102,7 +103,20 @@ impl Task {
             free_since_ns: 0,
             dice,
             direct_in_flight: 0,
+            waits: 0,
         }
+    }
+
+    /// The number that its next wait will have.
+    #[must_use]
+    pub fn upcoming_wait_number(&self) -> u32 {
+        self.waits.wrapping_add(1)
+    }
+
+    /// A number for its next wait.
+    pub fn next_wait_number(&mut self) -> u32 {
+        self.waits = self.waits.wrapping_add(1);
+        self.waits
     }
 
     /// The pid that traces show.
