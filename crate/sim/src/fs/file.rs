@@ -120,7 +120,13 @@ impl Files {
 
     /// Adds a file that lies at `sector`, with nothing in memory; `sector` is not used for an empty
     /// one.
-    pub fn add(&mut self, inode: u64, size_bytes: u64, sector: u64, directory: Option<DirectoryId>) -> FileId {
+    pub fn add(
+        &mut self,
+        inode: u64,
+        size_bytes: u64,
+        sector: u64,
+        directory: Option<DirectoryId>,
+    ) -> FileId {
         let id = FileId(self.files.len() as u32);
         let mut file = File {
             size_bytes,
@@ -242,22 +248,17 @@ impl Files {
             if file.dirtied_ns == Some(since_ns) && file.cache.dirty() != 0 {
                 return (since_ns <= cutoff_ns).then_some(id);
             }
-            self.forget_oldest();
+            self.dirty_order.pop_front();
         }
         None
     }
 
-    /// The flusher has had its turn with the oldest file; one still dirty goes behind the others.
-    pub fn forget_oldest(&mut self) {
-        let Some((since_ns, id)) = self.dirty_order.pop_front() else { return };
-        let file = &mut self.files[id.0 as usize];
-        if file.dirtied_ns == Some(since_ns) {
-            if file.cache.dirty() == 0 {
-                file.dirtied_ns = None;
-            } else {
-                self.dirty_order.push_back((since_ns, id));
-            }
-        }
+    /// The flusher turns to the oldest file: behind it come the others that became dirty at or before
+    /// `cutoff_ns`.
+    pub fn rotate_oldest(&mut self, cutoff_ns: u64) {
+        let Some(entry) = self.dirty_order.pop_front() else { return };
+        let behind = self.dirty_order.iter().position(|&(since_ns, _)| since_ns > cutoff_ns);
+        self.dirty_order.insert(behind.unwrap_or(self.dirty_order.len()), entry);
     }
 
     /// Sector of the first block of a file placed at so many thousandths of `capacity_sectors`.

@@ -168,7 +168,10 @@ impl Metadata {
         let entries = self.entries.get(directory.0 as usize).copied().unwrap_or(0);
         let number = u64::from(directory.0);
         [
-            self.find(Part::DirectoryBlocks, number * 64 + entries.saturating_sub(1) / ENTRIES_PER_BLOCK % 64),
+            self.find(
+                Part::DirectoryBlocks,
+                number * 64 + entries.saturating_sub(1) / ENTRIES_PER_BLOCK % 64,
+            ),
             self.find(Part::DirectoryInodes, number / INODES_PER_BLOCK),
             self.find(Part::InodeBitmaps, inode / INODES_PER_GROUP),
             self.find(Part::Descriptors, 0),

@@ -2,9 +2,7 @@
 
 use super::operation::Outcome;
 use super::world::World;
-use crate::block::{
-    Bio, BioCompletion, BioFlags, BioTag, BlockOut, BlockQueue, PAGE_SECTORS, Submission,
-};
+use crate::block::{Bio, BioCompletion, BioFlags, BioTag, BlockOut, BlockQueue, PAGE_SECTORS, Submission};
 use crate::fs::FileId;
 use crate::observe::Recorder;
 use crate::task::{TaskId, WaitOn};
@@ -170,9 +168,10 @@ impl World {
         match kind {
             IoKind::Read { file, page, pages } => {
                 self.files.get_mut(file).cache.read_completed(page, pages, tag);
-                self.wake_all(Some(completion), |on| {
-                    matches!(on, WaitOn::Page(of, at) if of == file && at.wrapping_sub(page) < pages)
-                });
+                self.wake_all(
+                    Some(completion),
+                    |on| matches!(on, WaitOn::Page(of, at) if of == file && at.wrapping_sub(page) < pages),
+                );
             }
             IoKind::Data { file, page } => {
                 if self.files.get_mut(file).cache.end_writeback(page) {

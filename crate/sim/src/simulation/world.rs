@@ -344,7 +344,12 @@ impl World {
         for (index, task) in self.tasks.iter().enumerate() {
             let id = TaskId(index as u32);
             running += usize::from(task.state == TaskState::Running);
-            assert_eq!(task.state == TaskState::Running, self.scheduler.cpu_of(id).is_some(), "{}", task.name);
+            assert_eq!(
+                task.state == TaskState::Running,
+                self.scheduler.cpu_of(id).is_some(),
+                "{}",
+                task.name
+            );
             assert_eq!(task.state == TaskState::Blocked, task.wait.is_some(), "{}", task.name);
             assert_eq!(task.causes.sum_ns(), task.charged_until_ns, "causes of {}", task.name);
         }
@@ -356,8 +361,10 @@ impl World {
         assert!(self.ios.in_use() as u64 >= u64::from(self.queue.allocated()), "a request has lost its bios");
         let ended = self.tasks.iter().filter(|task| task.state == TaskState::Exited).count();
         assert_eq!(ended + self.processes_left, self.processes.len());
-        debug_assert!(self.tasks.iter().all(|task| {
-            task.kind == TaskKind::Process || task.state != TaskState::Exited
-        }));
+        debug_assert!(
+            self.tasks
+                .iter()
+                .all(|task| { task.kind == TaskKind::Process || task.state != TaskState::Exited })
+        );
     }
 }

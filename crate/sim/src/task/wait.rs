@@ -81,12 +81,7 @@ impl WaitOn {
     pub fn is_io(self) -> bool {
         matches!(
             self,
-            Self::Page(..)
-                | Self::Writeback(_)
-                | Self::Bio(_)
-                | Self::Direct
-                | Self::Log
-                | Self::Metadata(_)
+            Self::Page(..) | Self::Writeback(_) | Self::Bio(_) | Self::Direct | Self::Log | Self::Metadata(_)
         )
     }
 

@@ -53,7 +53,9 @@ impl Program {
     /// Whether the program meets others at this barrier.
     #[must_use]
     pub fn meets_at(&self, barrier: u32) -> bool {
-        self.operations.iter().any(|operation| matches!(operation, Operation::Do(Step::Meet(at)) if *at == barrier))
+        self.operations
+            .iter()
+            .any(|operation| matches!(operation, Operation::Do(Step::Meet(at)) if *at == barrier))
     }
 
     fn add(&mut self, steps: &[Step]) {

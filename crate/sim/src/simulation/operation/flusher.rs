@@ -8,6 +8,7 @@
 //! `wb_check_old_data_flush`.
 
 use super::{Frame, Outcome, Step, WritePages};
+use crate::fs::FileId;
 use crate::simulation::world::{Event, World};
 use crate::task::{TaskId, WaitOn};
 
@@ -25,9 +26,16 @@ pub(crate) struct Flusher {
 enum FlusherPhase {
     Sleep,
     /// Files that have been dirty since before this time, at most so many of them.
-    Files { cutoff_ns: u64, turns: usize },
-    Metadata { cutoff_ns: u64 },
-    Background { turns: usize },
+    Files {
+        cutoff_ns: u64,
+        turns: usize,
+    },
+    Metadata {
+        cutoff_ns: u64,
+    },
+    Background {
+        turns: usize,
+    },
 }
 
 impl Flusher {
@@ -51,7 +59,7 @@ impl Flusher {
             FlusherPhase::Files { cutoff_ns, turns } => match world.files.oldest_dirty(cutoff_ns) {
                 Some(file) if turns > 0 => {
                     self.phase = FlusherPhase::Files { cutoff_ns, turns: turns - 1 };
-                    Self::write_chunk(world, file)
+                    Self::write_chunk(world, file, cutoff_ns)
                 }
                 _ => {
                     self.phase = FlusherPhase::Metadata { cutoff_ns };
@@ -71,7 +79,7 @@ impl Flusher {
                 match world.files.oldest_dirty(u64::MAX).filter(|_| is_above && turns > 0) {
                     Some(file) => {
                         self.phase = FlusherPhase::Background { turns: turns - 1 };
-                        Self::write_chunk(world, file)
+                        Self::write_chunk(world, file, u64::MAX)
                     }
                     None => {
                         self.phase = FlusherPhase::Sleep;
@@ -83,13 +91,14 @@ impl Flusher {
         }
     }
 
-    fn write_chunk(world: &mut World, file: crate::fs::FileId) -> Outcome {
+    fn write_chunk(world: &mut World, file: FileId, cutoff_ns: u64) -> Outcome {
         let pages = world.policy.writeback.chunk_pages;
         let flags = world.policy.write_flags.background;
         let state = world.files.get(file);
-        let from = if state.cache.next_dirty(state.writeback_index).is_some() { state.writeback_index } else { 0 };
+        let from =
+            if state.cache.next_dirty(state.writeback_index).is_some() { state.writeback_index } else { 0 };
         world.counters.flushed_pages += u64::from(state.cache.dirty().min(pages));
-        world.files.forget_oldest();
+        world.files.rotate_oldest(cutoff_ns);
         Outcome::Call(Frame::WritePages(WritePages::background(file, flags, from, pages)))
     }
 }

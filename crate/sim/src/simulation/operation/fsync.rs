@@ -133,11 +133,8 @@ impl Fsync {
             _ => u64::MAX,
         };
         let rules = &world.policy.journal;
-        let batch_ns = world
-            .journal
-            .average_commit_ns
-            .max(rules.batch_min_us * 1000)
-            .min(rules.batch_max_us * 1000);
+        let batch_ns =
+            world.journal.average_commit_ns.max(rules.batch_min_us * 1000).min(rules.batch_max_us * 1000);
         if !is_last_writer && age_ns < batch_ns {
             return world.sleep(me, batch_ns);
         }

@@ -2,9 +2,9 @@
 
 use super::{Create, Direct, DropCache, Frame, Fsync, Outcome, ReadPages, Unlink, WriteCall};
 use crate::fs::{FileId, Readahead};
+use crate::observe::TraceKind;
 use crate::simulation::process::{LoopState, Process};
 use crate::simulation::world::{Event, World};
-use crate::observe::TraceKind;
 use crate::task::{TaskId, WaitOn};
 use crate::workload::{HandleId, Operand, Operation, Pattern, Step, Times};
 
@@ -21,7 +21,8 @@ impl Interpreter {
         let index = me.index() - world.first_process();
         let World { processes, programs, .. } = world;
         let Some(process) = processes.get_mut(index) else { return Outcome::Done };
-        let Some(operation) = programs.get(process.program).and_then(|program| program.get(process.at)) else {
+        let Some(operation) = programs.get(process.program).and_then(|program| program.get(process.at))
+        else {
             return Outcome::Done;
         };
         match operation {
@@ -104,10 +105,16 @@ impl Interpreter {
                 direct: false,
                 writes: false,
             }),
-            Step::Fsync(handle) => on_file(world, me, handle, |file| Frame::Fsync(Fsync::new(file, false, now_ns))),
-            Step::Fdatasync(handle) => on_file(world, me, handle, |file| Frame::Fsync(Fsync::new(file, true, now_ns))),
+            Step::Fsync(handle) => {
+                on_file(world, me, handle, |file| Frame::Fsync(Fsync::new(file, false, now_ns)))
+            }
+            Step::Fdatasync(handle) => {
+                on_file(world, me, handle, |file| Frame::Fsync(Fsync::new(file, true, now_ns)))
+            }
             Step::Unlink(handle) => on_file(world, me, handle, |file| Frame::Unlink(Unlink::new(file))),
-            Step::DropCache(handle) => on_file(world, me, handle, |file| Frame::DropCache(DropCache::new(file))),
+            Step::DropCache(handle) => {
+                on_file(world, me, handle, |file| Frame::DropCache(DropCache::new(file)))
+            }
             Step::Repeat { .. } | Step::Choose(_) | Step::Meet(_) | Step::Sleep(_) => Outcome::Continue,
         }
     }
@@ -237,7 +244,9 @@ impl Transfer {
         let size_bytes = files.get(file).size_bytes;
         let call_bytes = self.call_bytes.clamp(1, MAX_CALL_BYTES);
         let (start_bytes, room_bytes) = match self.pattern {
-            Pattern::Sequential if self.writes => (handle.position_bytes, MAX_FILE_BYTES.saturating_sub(handle.position_bytes)),
+            Pattern::Sequential if self.writes => {
+                (handle.position_bytes, MAX_FILE_BYTES.saturating_sub(handle.position_bytes))
+            }
             Pattern::Sequential => (handle.position_bytes, size_bytes.saturating_sub(handle.position_bytes)),
             Pattern::Random => {
                 let start = dice.below((size_bytes / call_bytes).max(1)) * call_bytes;

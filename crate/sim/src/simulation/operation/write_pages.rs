@@ -48,7 +48,8 @@ impl WritePages {
         if self.run != 0 {
             return self.submit_page(world, me);
         }
-        let Some(page) = world.files.get(self.file).cache.next_dirty(self.next).filter(|_| self.left != 0) else {
+        let Some(page) = world.files.get(self.file).cache.next_dirty(self.next).filter(|_| self.left != 0)
+        else {
             world.files.get_mut(self.file).writeback_index = self.next;
             return Ok(Outcome::Done);
         };
@@ -171,7 +172,13 @@ impl World {
     }
 
     /// Gives `pages` pages of a file blocks.
-    pub(crate) fn allocate(&mut self, me: TaskId, file: FileId, page: u32, pages: u32) -> Result<(), Outcome> {
+    pub(crate) fn allocate(
+        &mut self,
+        me: TaskId,
+        file: FileId,
+        page: u32,
+        pages: u32,
+    ) -> Result<(), Outcome> {
         let inode = self.files.get(file).inode;
         let blocks = self.metadata.allocation(self.files.next_sector(), inode);
         let tid = self.change_metadata(me, &blocks)?;

@@ -1,0 +1,155 @@
+//! Patches: each changes the fields of the rules it touches, and nothing else.
+//!
+//! *Follows:* model/block-layer.md, sections 0.2 and 2.17 to 2.21.
+
+use super::releases_cfq::CfqGeneration as G;
+use super::{KernelError, Policy, ReleaseInfo};
+use crate::block::BioFlags;
+use crate::block::elevator::cfq::{AsyncDepth, IdleAfter, IdleWhen};
+
+/// A patch to a release.
+#[derive(Clone, Copy)]
+pub struct PatchInfo {
+    /// Name, as in a scenario.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub documentation: &'static str,
+    /// First and last generation it applies to.
+    from: G,
+    to: G,
+    /// Which releases it applies to, in words.
+    pub applies_to: &'static str,
+    change: fn(&mut Policy),
+}
+
+impl PatchInfo {
+    /// Whether it applies to a release.
+    #[must_use]
+    pub fn applies_to_release(&self, release: &ReleaseInfo) -> bool {
+        (self.from..=self.to).contains(&release.cfq)
+    }
+
+    pub(super) fn apply(&self, release: &ReleaseInfo, policy: &mut Policy) -> Result<(), KernelError> {
+        if !self.applies_to_release(release) {
+            return Err(KernelError::PatchDoesNotApply {
+                patch: self.name,
+                release: release.name,
+                reason: self.applies_to,
+            });
+        }
+        (self.change)(policy);
+        Ok(())
+    }
+}
+
+/// All patches.
+#[must_use]
+pub fn patches() -> &'static [PatchInfo] {
+    &PATCHES
+}
+
+pub(super) fn find(name: &str) -> Result<&'static PatchInfo, KernelError> {
+    PATCHES
+        .iter()
+        .find(|patch| patch.name == name)
+        .ok_or_else(|| KernelError::unknown("patch", name, PATCHES.iter().map(|patch| patch.name).collect()))
+}
+
+const WRITE_SYNC: BioFlags =
+    BioFlags::WRITE.with(BioFlags::SYNC).with(BioFlags::NOIDLE).with(BioFlags::UNPLUG);
+
+/// Part (a) of 749ef9f8423: the journal writes all its blocks sync.
+fn journal_writes_sync(policy: &mut Policy) {
+    policy.fs.journal.log_flags = WRITE_SYNC;
+}
+
+static PATCHES: [PatchInfo; 9] = [
+    PatchInfo {
+        name: "8e55063",
+        documentation: "Idle on the sync tree even after NOIDLE requests (26 November 2009, without its follow-up).",
+        from: G::For33,
+        to: G::For33,
+        applies_to: "it is a change to for-2.6.33, and part of 2.6.33 and later",
+        change: |policy| {
+            policy.cfq.idle_when = IdleWhen::OwnRequestsDone;
+            policy.cfq.idle_after = IdleAfter::TreeFlag { or_alone: false };
+        },
+    },
+    PatchInfo {
+        name: "revert-8e55063",
+        documentation: "Undo 8e55063 and the clause that c04645e592d put on the same lines: NOIDLE never idles.",
+        from: G::V33,
+        to: G::V36,
+        applies_to: "8e55063 is in 2.6.33 to 2.6.36",
+        change: |policy| {
+            policy.cfq.idle_when = IdleWhen::DeviceEmpty;
+            policy.cfq.idle_after = IdleAfter::NotNoidle;
+        },
+    },
+    PatchInfo {
+        name: "revert-c04645e",
+        documentation: "Undo only c04645e592d: being alone in the group is no reason to idle after NOIDLE.",
+        from: G::V33,
+        to: G::V36,
+        applies_to: "c04645e592d is in 2.6.33 to 2.6.36",
+        change: |policy| policy.cfq.idle_after = IdleAfter::TreeFlag { or_alone: false },
+    },
+    PatchInfo {
+        name: "rq-noidle-pair",
+        documentation: "Corrado Zoccolo's two patches of July 2010: NOIDLE is tracked per queue and honoured on the sync tree.",
+        from: G::V33,
+        to: G::V36,
+        applies_to: "it changes code of 2.6.33 to 2.6.36",
+        change: |policy| policy.cfq.idle_after = IdleAfter::QueueFlags,
+    },
+    PatchInfo {
+        name: "blk-yield",
+        documentation: "Jeff Moyer's series of 2010: who waits for the journal hands it the turn (internals unverified).",
+        from: G::V33,
+        to: G::V36,
+        applies_to: "it was written for 2.6.33 to 2.6.36",
+        change: |policy| {
+            policy.cfq.yields = true;
+            policy.fs.journal.yields = true;
+        },
+    },
+    PatchInfo {
+        name: "noidle-tree",
+        documentation: "The proof of concept of July 2010: NOIDLE sync writes live in the noidle tree, and the journal writes sync.",
+        from: G::V33,
+        to: G::V36,
+        applies_to: "it was written for 2.6.33 to 2.6.36, and became 749ef9f8423",
+        change: |policy| {
+            policy.cfq.noidle_request_ends_idle_window = true;
+            journal_writes_sync(policy);
+        },
+    },
+    PatchInfo {
+        name: "749ef9f",
+        documentation: "The fix of September 2010, first in 2.6.37: noidle tree, sync journal, and idling after any completion.",
+        from: G::V33,
+        to: G::V36,
+        applies_to: "it is part of 2.6.37 and later",
+        change: |policy| {
+            policy.cfq.noidle_request_ends_idle_window = true;
+            policy.cfq.idle_after = IdleAfter::Always;
+            journal_writes_sync(policy);
+        },
+    },
+    PatchInfo {
+        name: "async-ramp-up",
+        documentation: "Corrado Zoccolo's proposal of November 2009: async depth grows with the rest of the slice (formula unverified).",
+        from: G::V32Rc3,
+        to: G::For33,
+        applies_to: "it replaces the ramp-up of 2.6.32 and for-2.6.33",
+        change: |policy| policy.cfq.async_depth = AsyncDepth::RampUp,
+    },
+    PatchInfo {
+        name: "journal-sync",
+        documentation: "Only the journal's part of 749ef9f8423: log blocks are written sync.",
+        from: G::V30,
+        to: G::V36,
+        applies_to: "it is part of 2.6.37 and later",
+        change: journal_writes_sync,
+    },
+];
