@@ -32,22 +32,13 @@ pub(crate) fn draw(chart: &Dots, sheet: &mut Sheet<'_>, area: Rect) {
         .iter()
         .zip(&heights)
         .map(|(band, &height)| {
-            axis::Vertical::new(
-                sheet,
-                &chart.y.unit,
-                (band.low, band.high),
-                chart.y.scale,
-                height,
-                banded,
-            )
+            axis::Vertical::new(sheet, &chart.y.unit, (band.low, band.high), chart.y.scale, height, banded)
         })
         .collect();
     let needed = axes.iter().map(|axis| axis.needed).fold(0.0, f64::max);
     let left = axis::plot_left(sheet, area, needed);
-    let plots: Vec<Rect> = heights
-        .iter()
-        .map(|&(top, bottom)| Rect::new(left, top, area.right, bottom))
-        .collect();
+    let plots: Vec<Rect> =
+        heights.iter().map(|&(top, bottom)| Rect::new(left, top, area.right, bottom)).collect();
     let span = sheet.span(chart.span);
     sheet.layout.span = Some(span);
     let x = axis::time(sheet, span.ends(), &plots);
@@ -72,10 +63,7 @@ pub(crate) fn draw(chart: &Dots, sheet: &mut Sheet<'_>, area: Rect) {
 /// The bands with a little room around their values; one for everything when none are given. Lowest last, as drawn.
 fn bands(chart: &Dots) -> Vec<Band> {
     if chart.bands.is_empty() {
-        let values = chart
-            .series
-            .iter()
-            .flat_map(|series| series.dots.iter().map(|dot| dot.value));
+        let values = chart.series.iter().flat_map(|series| series.dots.iter().map(|dot| dot.value));
         let (low, high) = axis::extremes(chart.y.scale, values);
         let (low, high) = match chart.y.range {
             Some(_) => axis::ends(&chart.y, (low, high), 6),
@@ -126,27 +114,14 @@ fn write_band(sheet: &mut Sheet<'_>, band: &Band, plot: Rect) {
     }
     let behind = sheet.theme.background.alpha(0.8);
     let bottom = plot.top + line(font);
-    sheet.pen.rect(
-        Rect::new(plot.left + 1.0, plot.top, plot.left + width + 9.0, bottom),
-        behind,
-    );
-    sheet.text(
-        &band.label,
-        (plot.left + 5.0, plot.top + line(font) / 2.0),
-        Side::Left,
-        font,
-        false,
-    );
+    sheet.pen.rect(Rect::new(plot.left + 1.0, plot.top, plot.left + width + 9.0, bottom), behind);
+    sheet.text(&band.label, (plot.left + 5.0, plot.top + line(font) / 2.0), Side::Left, font, false);
 }
 
 fn draw_band(chart: &Dots, sheet: &mut Sheet<'_>, (x, y): (Scale, Scale), plot: Rect) {
     let (columns, rows) = (sheet.columns(plot.width()), sheet.columns(plot.height()));
     let dots: usize = chart.series.iter().map(|series| series.dots.len()).sum();
-    let size = if dots > MANY {
-        (2.0 * sheet.pen.scale()).round().max(1.0) as usize
-    } else {
-        1
-    };
+    let size = if dots > MANY { (2.0 * sheet.pen.scale()).round().max(1.0) as usize } else { 1 };
     let across = Columns::new(x.low, x.high, columns.div_ceil(size));
     let down = Columns::new(plot.top, plot.bottom, rows.div_ceil(size));
     let mut cells = Cells::new(across.count, down.count);
@@ -154,28 +129,15 @@ fn draw_band(chart: &Dots, sheet: &mut Sheet<'_>, (x, y): (Scale, Scale), plot: 
         let ink = sheet.theme.colour(series.tone).into();
         for kind in 0..=chart.kinds.len() {
             cells.clear();
-            let shape = chart
-                .kinds
-                .get(kind)
-                .map_or(Marker::Disc, |known| known.marker);
-            for dot in series
-                .dots
-                .iter()
-                .filter(|dot| dot.kind.min(chart.kinds.len()) == kind)
-            {
+            let shape = chart.kinds.get(kind).map_or(Marker::Disc, |known| known.marker);
+            for dot in series.dots.iter().filter(|dot| dot.kind.min(chart.kinds.len()) == kind) {
                 if !(dot.value >= y.low && dot.value <= y.high) {
                     continue;
                 }
                 let height = y.pixel(dot.value);
                 let cell = across.column(dot.at_ns as f64).zip(down.column(height));
                 if cell.is_some_and(|(column, row)| cells.take(column, row)) {
-                    marker(
-                        sheet,
-                        (x.pixel(dot.at_ns as f64), height),
-                        RADIUS,
-                        shape,
-                        ink,
-                    );
+                    marker(sheet, (x.pixel(dot.at_ns as f64), height), RADIUS, shape, ink);
                 }
             }
         }
@@ -186,13 +148,8 @@ fn draw_band(chart: &Dots, sheet: &mut Sheet<'_>, (x, y): (Scale, Scale), plot: 
 fn remark_outside(chart: &Dots, sheet: &mut Sheet<'_>, bands: &[Band], (start, end): (f64, f64)) {
     let dots = chart.series.iter().flat_map(|series| &series.dots);
     let shown = dots.filter(|dot| (start..=end).contains(&(dot.at_ns as f64)));
-    let outside = shown
-        .filter(|dot| {
-            !bands
-                .iter()
-                .any(|band| dot.value >= band.low && dot.value <= band.high)
-        })
-        .count();
+    let outside =
+        shown.filter(|dot| !bands.iter().any(|band| dot.value >= band.low && dot.value <= band.high)).count();
     if outside > 0 {
         sheet.remark = Some(format!("{outside} outside the ranges shown"));
     }
