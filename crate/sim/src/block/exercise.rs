@@ -80,7 +80,11 @@ impl Load {
         let index = process as usize;
         let submitter =
             Submitter { task: process, io_context: process, class: IoClass::BestEffort, priority: 4 };
-        let flags = if process % 2 == 0 { BioFlags::default() } else { BioFlags::WRITE.with(BioFlags::SYNC) };
+        let flags = if process.is_multiple_of(2) {
+            BioFlags::default()
+        } else {
+            BioFlags::WRITE.with(BioFlags::SYNC)
+        };
         self.pages_left[index] = PAGES_A_REQUEST;
         for _ in 0..PAGES_A_REQUEST {
             let sector = u64::from(process + 1) * REGION_SECTORS + self.positions[index];
