@@ -75,6 +75,16 @@ mod tests {
             }
         }
 
+        /// As much as fits: one letter more would not.
+        #[test]
+        fn no_letter_is_cut_without_need(text in "[a-z]{1,60}", room in 20.0f64..300.0) {
+            let short = ellipsis(&InterRuler, &text, FONT, room);
+            if let Some(kept) = short.strip_suffix('…') {
+                let longer = format!("{}…", &text[..kept.len() + 1]);
+                prop_assert!(InterRuler.width(&longer, FONT) > room);
+            }
+        }
+
         #[test]
         fn wrapping_loses_no_word_where_there_is_room(words in proptest::collection::vec("[a-z]{1,8}", 0..12)) {
             let text = words.join(" ");

@@ -105,6 +105,11 @@ impl Rows {
         Self { rows }
     }
 
+    /// Leaves all entries out.
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
+    }
+
     /// Height of all rows.
     pub(crate) fn height(&self, font: Font) -> f64 {
         self.rows.len() as f64 * (line(font) + 2.0)

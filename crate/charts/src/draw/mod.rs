@@ -2,6 +2,7 @@
 
 mod axis;
 mod bars;
+mod dense;
 mod dots;
 mod fill;
 mod histogram;
@@ -19,6 +20,9 @@ use crate::{View, text};
 
 /// Pictures narrower than this, CSS pixels, put labels above what they name instead of beside it.
 const NARROW_PX: f64 = 480.0;
+
+/// Charts lower than this, CSS pixels, get the room of the words around them.
+const LEAST_BODY_PX: f64 = 70.0;
 
 /// What the drawing of a chart has at hand.
 pub(crate) struct Sheet<'a> {
@@ -129,6 +133,23 @@ impl Words {
         }
     }
 
+    /// Leaves out what is least needed until the chart has room in a picture of this height.
+    fn make_room(&mut self, height: f64, theme: &Theme) {
+        let short = |words: &Self| height - words.above(theme) - words.below(theme) < LEAST_BODY_PX;
+        if short(self) {
+            self.note.clear();
+        }
+        if short(self) {
+            self.subtitle.clear();
+        }
+        if short(self) {
+            self.legend.clear();
+        }
+        if short(self) {
+            self.title.truncate(1);
+        }
+    }
+
     /// Height from the top edge to the chart.
     fn above(&self, theme: &Theme) -> f64 {
         let title = self.title.len() as f64 * (title_font(theme).px * 1.3).round();
@@ -175,7 +196,8 @@ pub(crate) fn figure(
     theme: &Theme,
     view: &View,
 ) -> Layout {
-    let words = Words::new(figure, size.0, theme, view, &Borrowed(pen));
+    let mut words = Words::new(figure, size.0, theme, view, &Borrowed(pen));
+    words.make_room(size.1, theme);
     let mut sheet = Sheet {
         pen,
         theme,
