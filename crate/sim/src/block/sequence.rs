@@ -176,6 +176,11 @@ impl Sequencer {
         !self.pending.is_empty() || self.active.is_some_and(|active| !active.running)
     }
 
+    /// Whether a command of the sequence is in the device.
+    pub(super) fn is_running(&self) -> bool {
+        self.active.is_some_and(|active| active.running)
+    }
+
     /// Why other requests are held, if a sequence is the reason.
     pub(super) fn held_reason(&self) -> Option<HeldReason> {
         let active = self.active?;
