@@ -38,15 +38,10 @@ impl BlockQueue {
             let idle = self.in_flight == [0; 2];
             match self.sequencer.turn(&self.requests, idle) {
                 Turn::Free => {}
-                Turn::Wait => {
-                    // While the barrier itself is in the device, the head of the list is looked for
-                    // and then held: one request has left the elevator and is no merge candidate any
-                    // more (2.6.35 `__elv_next_request`, `blk_do_ordered`; seen in the trace of
-                    // fs_mark beside a reader under deadline).
-                    if self.sequencer.is_running() && self.dispatch_list.is_empty() {
-                        self.with_elevator(now_ns, recorder, out, |elevator, io| {
-                            elevator.dispatch(io, false)
-                        });
+                Turn::Wait => return None,
+                Turn::LastCommandRunning => {
+                    if self.dispatch_list.is_empty() {
+                        self.with_elevator(now_ns, recorder, out, |elevator, io| elevator.dispatch(io, false));
                     }
                     return None;
                 }
