@@ -7,7 +7,8 @@
 
 use super::Cfq;
 use super::policy::{Cooperation, SeekMemory};
-use super::queue::{QueueId, SEEKY_MEAN_SECTORS};
+use super::queue::{Owner, QueueId, SEEKY_MEAN_SECTORS};
+use crate::block::Submitter;
 use crate::block::elevator::ElevatorIo;
 
 impl Cfq {
@@ -167,10 +168,13 @@ impl Cfq {
         &mut self,
         io: &mut ElevatorIo<'_>,
         id: QueueId,
-        io_context: u32,
+        submitter: Submitter,
     ) -> Option<QueueId> {
+        let io_context = submitter.io_context;
         let queue = self.queue_mut(id);
         if queue.process_references <= 1 {
+            queue.owner = Owner::Context(io_context);
+            queue.name = submitter.task;
             queue.cooperated = false;
             queue.to_be_split = false;
             queue.seeky_since = None;
