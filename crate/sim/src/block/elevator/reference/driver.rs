@@ -329,7 +329,7 @@ impl<'a> Driver<'a> {
             ticket,
             Entry {
                 sector: bio.sector,
-                sectors: u64::from(sectors),
+                sectors,
                 is_write: flags.is_write(),
                 held: true,
                 indexed: self.index_counter,

@@ -161,6 +161,7 @@ impl<E: Elevator> Subject for Fast<E> {
 
     fn start(&mut self) {
         if let Some(id) = self.dispatch_list.pop() {
+            self.requests.hash_remove(id);
             self.requests[id].place = Place::Device;
             self.started += 1;
         }
