@@ -6,8 +6,9 @@
 //! *Follows:* model/block-layer.md, section 2.12.
 
 use super::policy::{Cooperation, SeekMemory};
-use super::queue::{QueueId, SEEKY_MEAN_SECTORS};
+use super::queue::{Owner, QueueId, SEEKY_MEAN_SECTORS};
 use super::{Cfq, NOWHERE};
+use crate::block::Submitter;
 use crate::block::elevator::ElevatorIo;
 
 impl Cfq {
@@ -162,9 +163,17 @@ impl Cfq {
     }
 
     /// Takes a process out of a merged queue; the last one keeps it.
-    pub(super) fn split(&mut self, io: &mut ElevatorIo<'_>, id: QueueId, io_context: u32) -> Option<QueueId> {
+    pub(super) fn split(
+        &mut self,
+        io: &mut ElevatorIo<'_>,
+        id: QueueId,
+        submitter: Submitter,
+    ) -> Option<QueueId> {
+        let io_context = submitter.io_context;
         let queue = self.queue_mut(id);
         if queue.process_references <= 1 {
+            queue.owner = Owner::Context(io_context);
+            queue.name = submitter.task;
             queue.cooperated = false;
             queue.to_be_split = false;
             queue.seeky_since = None;

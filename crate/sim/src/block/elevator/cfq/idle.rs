@@ -240,7 +240,7 @@ impl Cfq {
         }
         if self.should_wait_busy(id, now) {
             let idle = match self.tunables.slice_idle_jiffies {
-                0 => self.tunables.group_idle_jiffies,
+                0 if self.policy.has_group_idle => self.tunables.group_idle_jiffies,
                 idle => idle,
             };
             let queue = self.queue_mut(id);

@@ -203,7 +203,7 @@ impl Cfq {
         let io_context = submitter.io_context;
         if let Some(queue) = self.context(io_context).and_then(|context| context.sync_queue) {
             let kept =
-                if self.must_split(queue, now) { self.split(io, queue, io_context) } else { Some(queue) };
+                if self.must_split(queue, now) { self.split(io, queue, submitter) } else { Some(queue) };
             if let Some(queue) = kept {
                 return self.follow_merge(io, queue, io_context);
             }
