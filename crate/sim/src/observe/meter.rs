@@ -316,7 +316,7 @@ impl Meter {
         let meter = &mut self.marks[group][mark];
         meter.series.count(now_ns, u64::from(amount));
         if let Some(last_ns) = self.last_pass_ns[task][mark].replace(now_ns) {
-            meter.periods.record(now_ns - last_ns);
+            meter.periods.record(now_ns.saturating_sub(last_ns));
         }
     }
 
