@@ -245,6 +245,11 @@ impl Meter {
         if self.state == Some(state) {
             return;
         }
+        if self.state.is_none() {
+            // Before its first state a queue had nothing to do.
+            self.lane_series(Lane::Nothing).set(0, 1);
+            self.lane = Some(Lane::Nothing);
+        }
         let lane = self.lane_of(&state);
         if self.lane != Some(lane) {
             if let Some(before) = self.lane {
