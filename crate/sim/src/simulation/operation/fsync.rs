@@ -58,14 +58,17 @@ impl Fsync {
                 self.phase = FsyncPhase::Commit;
                 Ok(Outcome::Cpu(world.host.fsync_ns))
             }
-            FsyncPhase::Commit => Ok(self.commit(world)),
-            FsyncPhase::EndHandle(tid) => Ok(self.end_handle(world, me, tid)),
-            FsyncPhase::WaitCommit(tid) => {
-                world.wait_for_commit(me, tid)?;
-                self.phase =
-                    if self.flushes_after(world, true) { FsyncPhase::Flush } else { FsyncPhase::Leave };
-                Ok(Outcome::Continue)
+            FsyncPhase::Commit => {
+                self.commit(world);
+                // Woken, the journal thread has to wait until this task gives way: the kernel does not
+                // preempt itself. So the wait belongs to the same step.
+                match self.phase {
+                    FsyncPhase::WaitCommit(tid) => self.wait_for_commit(world, me, tid),
+                    _ => Ok(Outcome::Continue),
+                }
             }
+            FsyncPhase::EndHandle(tid) => Ok(self.end_handle(world, me, tid)),
+            FsyncPhase::WaitCommit(tid) => self.wait_for_commit(world, me, tid),
             FsyncPhase::Flush => {
                 let flags = world.policy.write_flags.flush;
                 let tag = world.submit(me, 0, 0, flags, IoKind::Single)?;
@@ -88,7 +91,13 @@ impl Fsync {
         }
     }
 
-    fn commit(&mut self, world: &mut World) -> Outcome {
+    fn wait_for_commit(&mut self, world: &mut World, me: TaskId, tid: Tid) -> Step {
+        world.wait_for_commit(me, tid)?;
+        self.phase = if self.flushes_after(world, true) { FsyncPhase::Flush } else { FsyncPhase::Leave };
+        Ok(Outcome::Continue)
+    }
+
+    fn commit(&mut self, world: &mut World) {
         match world.policy.journal.fsync_commit {
             FsyncCommit::StartCommit => {
                 let file = world.files.get(self.file);
@@ -120,7 +129,6 @@ impl Fsync {
                 }
             }
         }
-        Outcome::Continue
     }
 
     /// Section 4.2: whoever ends a synchronous handle lets others join the commit for the time that one
