@@ -163,12 +163,7 @@ impl Cfq {
     }
 
     /// Takes a process out of a merged queue; the last one keeps it.
-    pub(super) fn split(
-        &mut self,
-        io: &mut ElevatorIo<'_>,
-        id: QueueId,
-        io_context: u32,
-    ) -> Option<QueueId> {
+    pub(super) fn split(&mut self, io: &mut ElevatorIo<'_>, id: QueueId, io_context: u32) -> Option<QueueId> {
         let queue = self.queue_mut(id);
         if queue.process_references <= 1 {
             queue.cooperated = false;
