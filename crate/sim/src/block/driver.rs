@@ -38,7 +38,10 @@ impl BlockQueue {
             let idle = self.in_flight == [0; 2];
             match self.sequencer.turn(&self.requests, idle) {
                 Turn::Free => {}
-                Turn::Wait => return None,
+                Turn::Wait => {
+                    self.fetch_behind_barrier(now_ns, recorder, out);
+                    return None;
+                }
                 Turn::Flush => return Some(Next::Flush),
                 Turn::Data(request) => return Some(Next::Request(request)),
                 Turn::Done(request) => {
@@ -60,6 +63,15 @@ impl BlockQueue {
             }
             self.look_at(now_ns, first, recorder, out);
             return Some(Next::Request(first));
+        }
+    }
+
+    /// Once the last command of a barrier is in the device the dispatch list is empty, so the driver
+    /// asks the elevator for one request, and only then finds that it has to wait for the barrier.
+    /// Bios that follow can no longer join it (`__elv_next_request`, `blk_do_ordered`).
+    fn fetch_behind_barrier(&mut self, now_ns: u64, recorder: &mut Recorder, out: &mut BlockOut) {
+        if self.dispatch_list.is_empty() && self.sequencer.last_command_runs(&self.requests) {
+            self.with_elevator(now_ns, recorder, out, |elevator, io| elevator.dispatch(io, false));
         }
     }
 

@@ -117,25 +117,45 @@ impl Sequencer {
                 };
             }
             let request = active.request;
-            let (sectors, flags) = (requests[request].sectors, requests[request].flags);
-            let wants_flush = flags.has_any(BioFlags::BARRIER.with(BioFlags::FLUSH));
-            let wants_fua = flags.has_any(BioFlags::BARRIER.with(BioFlags::FUA));
-            let needed = match active.stage {
+            let stage = active.stage;
+            match stage {
                 Stage::Drain if !idle => return Turn::Wait,
-                Stage::Drain => false,
-                Stage::PreFlush => self.has_volatile_cache && wants_flush,
-                Stage::Data => sectors > 0,
-                Stage::PostFlush => self.has_volatile_cache && wants_fua && !self.supports_fua && sectors > 0,
                 Stage::Done => {
                     self.active = None;
                     return Turn::Done(request);
                 }
-            };
-            if needed {
-                return if active.stage == Stage::Data { Turn::Data(request) } else { Turn::Flush };
+                _ => {}
             }
-            active.stage = active.stage.next();
+            if self.needs_command(stage, requests, request) {
+                return if stage == Stage::Data { Turn::Data(request) } else { Turn::Flush };
+            }
+            if let Some(active) = &mut self.active {
+                active.stage = stage.next();
+            }
         }
+    }
+
+    /// Whether a stage of `request`'s sequence sends a command to the device.
+    fn needs_command(&self, stage: Stage, requests: &RequestPool, request: RequestId) -> bool {
+        let (sectors, flags) = (requests[request].sectors, requests[request].flags);
+        let wants_flush = flags.has_any(BioFlags::BARRIER.with(BioFlags::FLUSH));
+        let wants_fua = flags.has_any(BioFlags::BARRIER.with(BioFlags::FUA));
+        match stage {
+            Stage::Drain | Stage::Done => false,
+            Stage::PreFlush => self.has_volatile_cache && wants_flush,
+            Stage::Data => sectors > 0,
+            Stage::PostFlush => self.has_volatile_cache && wants_fua && !self.supports_fua && sectors > 0,
+        }
+    }
+
+    /// Whether the device works on the last command of a sequence: nothing of it is left in the
+    /// dispatch list any more.
+    pub(super) fn last_command_runs(&self, requests: &RequestPool) -> bool {
+        self.active.is_some_and(|active| {
+            let later = |stage: &Stage| (*stage != Stage::Done).then(|| stage.next());
+            let mut after = std::iter::successors(Some(active.stage), later).skip(1);
+            active.running && !after.any(|stage| self.needs_command(stage, requests, active.request))
+        })
     }
 
     /// The device has taken a request; it may be the sequence's own.
