@@ -1,0 +1,227 @@
+//! The table behind a picture: the same facts for people who read them, and for spreadsheets.
+
+use crate::describe::{Bars, Chart, Dots, Figure, Histogram, Lanes, Lines, Span, Stacked, Unit};
+use crate::number::fixed;
+use serde::{Deserialize, Serialize};
+
+/// Rows of words under headings; every row has as many cells as there are headings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Table {
+    /// One heading per column, with units.
+    pub headings: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Figure {
+    /// The facts of the figure as a table: totals by category for lanes, counts for dots, extremes for lines, the numbers
+    /// themselves for the others. Charts over time are totalled over `span`, or all their time.
+    pub fn table(&self, span: Option<Span>) -> Table {
+        match &self.chart {
+            Chart::Lanes(chart) => lanes(chart, span.unwrap_or(chart.span)),
+            Chart::Dots(chart) => dots(chart, span.unwrap_or(chart.span)),
+            Chart::Lines(chart) => lines(chart, span.unwrap_or(chart.span)),
+            Chart::Bars(chart) => bars(chart),
+            Chart::Stacked(chart) => stacked(chart),
+            Chart::Histogram(chart) => histogram(chart),
+        }
+    }
+}
+
+fn headings<'a>(first: &'a str, others: impl Iterator<Item = &'a str>) -> Vec<String> {
+    std::iter::once(first)
+        .chain(others)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Time by category, and the number of events by kind, for each lane.
+fn lanes(chart: &Lanes, span: Span) -> Table {
+    let categories = chart
+        .categories
+        .iter()
+        .map(|category| category.label.as_str());
+    let kinds = chart.kinds.iter().map(|kind| kind.label.as_str());
+    let rows = chart.lanes.iter().map(|lane| {
+        let mut totals = vec![0u64; chart.categories.len()];
+        for interval in &lane.intervals {
+            let start = interval.start_ns.max(span.start_ns);
+            let end = interval.end_ns.min(span.end_ns);
+            if let Some(total) = totals.get_mut(interval.category) {
+                *total = total.saturating_add(end.saturating_sub(start));
+            }
+        }
+        let times = totals
+            .into_iter()
+            .map(|total| Unit::Nanoseconds.write(total as f64));
+        let counts = (0..chart.kinds.len()).map(|kind| {
+            let events = lane.events.iter().filter(|event| event.kind == kind);
+            events
+                .filter(|event| holds(span, event.at_ns))
+                .count()
+                .to_string()
+        });
+        std::iter::once(lane.label.clone())
+            .chain(times)
+            .chain(counts)
+            .collect()
+    });
+    Table {
+        headings: headings("lane", categories.chain(kinds)),
+        rows: rows.collect(),
+    }
+}
+
+fn holds(span: Span, at_ns: u64) -> bool {
+    at_ns >= span.start_ns && at_ns <= span.end_ns
+}
+
+/// The number of dots by kind, and the range of their places, for each series.
+fn dots(chart: &Dots, span: Span) -> Table {
+    let kinds = chart.kinds.iter().map(|kind| kind.label.as_str());
+    let rows = chart.series.iter().map(|series| {
+        let shown = series.dots.iter().filter(|dot| holds(span, dot.at_ns));
+        let counts = (0..chart.kinds.len()).map(|kind| {
+            shown
+                .clone()
+                .filter(|dot| dot.kind == kind)
+                .count()
+                .to_string()
+        });
+        let low = shown
+            .clone()
+            .map(|dot| dot.value)
+            .fold(f64::INFINITY, f64::min);
+        let high = shown
+            .clone()
+            .map(|dot| dot.value)
+            .fold(f64::NEG_INFINITY, f64::max);
+        let ends = [low, high].map(|value| chart.y.unit.write(value));
+        std::iter::once(series.label.clone())
+            .chain(counts)
+            .chain(ends)
+            .collect()
+    });
+    Table {
+        headings: headings("series", kinds.chain(["lowest", "highest"])),
+        rows: rows.collect(),
+    }
+}
+
+/// Least, greatest and last value of each line.
+fn lines(chart: &Lines, span: Span) -> Table {
+    let rows = chart.series.iter().map(|series| {
+        let shown = series
+            .buckets
+            .iter()
+            .filter(|bucket| holds(span, bucket.at_ns) && bucket.last.is_finite());
+        let min = shown
+            .clone()
+            .map(|bucket| bucket.min)
+            .fold(f64::INFINITY, f64::min);
+        let max = shown
+            .clone()
+            .map(|bucket| bucket.max)
+            .fold(f64::NEG_INFINITY, f64::max);
+        let last = shown.last().map_or(f64::NAN, |bucket| bucket.last);
+        let values = [min, max, last].map(|value| chart.y.unit.write(value));
+        std::iter::once(series.label.clone())
+            .chain(values)
+            .collect()
+    });
+    Table {
+        headings: headings("line", ["least", "greatest", "last"].into_iter()),
+        rows: rows.collect(),
+    }
+}
+
+/// Every bar with its spread and its reference.
+fn bars(chart: &Bars) -> Table {
+    let reference = if chart.reference.is_empty() {
+        "reference"
+    } else {
+        &chart.reference
+    };
+    let mut rows = Vec::new();
+    for (group, name) in chart.groups.iter().enumerate() {
+        for series in &chart.series {
+            let Some(Some(bar)) = series.bars.get(group) else {
+                continue;
+            };
+            let unit = &chart.axis.unit;
+            let write = |value: Option<f64>| value.map_or(String::new(), |value| unit.write(value));
+            rows.push(vec![
+                name.clone(),
+                series.label.clone(),
+                unit.write(bar.value),
+                write(bar.spread.map(|spread| spread.0)),
+                write(bar.spread.map(|spread| spread.1)),
+                write(bar.reference),
+            ]);
+        }
+    }
+    Table {
+        headings: headings(
+            "group",
+            ["measurement", "value", "least", "greatest", reference].into_iter(),
+        ),
+        rows,
+    }
+}
+
+/// Every part with its share, and the total.
+fn stacked(chart: &Stacked) -> Table {
+    let parts = chart.parts.iter().map(|part| part.label.as_str());
+    let rows = chart.bars.iter().map(|bar| {
+        let total = bar.total(chart.parts.len());
+        let cells = (0..chart.parts.len()).map(|part| {
+            let value = bar.value(part);
+            let share = if total > 0.0 {
+                value / total * 100.0
+            } else {
+                0.0
+            };
+            format!("{} ({}\u{202F}%)", chart.unit.write(value), fixed(share, 1))
+        });
+        let name = std::iter::once(bar.label.clone());
+        name.chain(cells).chain([chart.unit.write(total)]).collect()
+    });
+    Table {
+        headings: headings("bar", parts.chain(["total"])),
+        rows: rows.collect(),
+    }
+}
+
+/// Every bin that is not empty in all series.
+fn histogram(chart: &Histogram) -> Table {
+    let bins = chart
+        .series
+        .iter()
+        .map(|series| series.counts.len())
+        .max()
+        .unwrap_or(0);
+    let count = |series: usize, bin: usize| {
+        chart
+            .series
+            .get(series)
+            .and_then(|series| series.counts.get(bin))
+            .copied()
+            .unwrap_or(0)
+    };
+    let rows = (0..bins)
+        .filter(|&bin| (0..chart.series.len()).any(|series| count(series, bin) > 0))
+        .map(|bin| {
+            let low = chart.first + bin as f64 * chart.bin_width();
+            let counts = (0..chart.series.len()).map(|series| count(series, bin).to_string());
+            std::iter::once(chart.unit.write(low))
+                .chain(counts)
+                .collect()
+        });
+    Table {
+        headings: headings(
+            "from",
+            chart.series.iter().map(|series| series.label.as_str()),
+        ),
+        rows: rows.collect(),
+    }
+}
