@@ -8,4 +8,5 @@ pub mod kernel;
 pub mod observe;
 pub mod report;
 pub mod scenario;
+pub mod text;
 pub mod workload;

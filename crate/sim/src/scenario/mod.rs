@@ -1,8 +1,32 @@
 //! What a user can say: machine, kernel, tunables, file system, workload, seed and limits.
+//!
+//! A [`Scenario`] is one run. It comes from a text ([`ScenarioFile`]), from a published experiment
+//! ([`Experiment`]) or from a link ([`link`]); each of these says everything that is wrong with it at
+//! once, as [`Problem`]s. What was built by a program is checked by [`Scenario::check`].
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
+)]
 
+mod check;
+mod experiment;
+mod file;
+mod kernel_choice;
+mod kernel_text;
 mod machine;
+mod machine_text;
+mod overrides;
+#[cfg(test)]
+mod tests;
+mod vocabulary;
 
+pub use crate::text::{Place, Problem};
+pub use check::{MAX_EVENTS, MAX_TIME_NS};
+pub use experiment::{CLAIMS_JSON, Case, Column, Experiment, Interactive, Metric, Rate, Selection};
+pub use file::{KernelColumn, ScenarioFile};
 pub use machine::{FileSystemKind, FileSystemOptions, HostCosts, Machine};
+pub use overrides::Overrides;
+pub use vocabulary::{QUEUE_TUNABLES, Vocabulary};
 
 use crate::workload::Workload;
 use serde::{Deserialize, Serialize};
@@ -24,6 +48,9 @@ pub struct Scenario {
 }
 
 /// A kernel: a release, patches on it, the I/O scheduler and its tunables.
+///
+/// As text it is a *kernel name*: `cfq@2.6.35+revert-8e55063:slice_idle=0`, which is elevator, release,
+/// patches, tunables. See [`KernelChoice::parse`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelChoice {
     /// Release, such as `2.6.35` or `2.6.32-rc6`.
@@ -40,8 +67,8 @@ pub struct KernelChoice {
 /// Bounds of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Simulated time, in nanoseconds.
+    /// Simulated time, in nanoseconds, 1 to [`MAX_TIME_NS`].
     pub time_ns: u64,
-    /// Events; a run that reaches this says so.
+    /// Events, 1 to [`MAX_EVENTS`]; a run that reaches this says so.
     pub events: u64,
 }

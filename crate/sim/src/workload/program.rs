@@ -1,7 +1,7 @@
 //! A workload as the interpreter runs it: names resolved to indices, sizes in bytes, times in
 //! nanoseconds.
 
-use crate::block::IoClass;
+use crate::block::{IoClass, PAGE_SECTORS};
 use serde::{Deserialize, Serialize};
 
 /// What runs on the machine.
@@ -24,6 +24,17 @@ pub struct FileSpec {
     pub size_bytes: u64,
     /// Where it begins, in thousandths of the device's capacity; contiguous from there.
     pub at_per_mille: u32,
+}
+
+impl FileSpec {
+    /// Its first sector on a device of `capacity_sectors`: on a boundary of a page.
+    #[must_use]
+    pub fn first_sector(&self, capacity_sectors: u64) -> u64 {
+        let page_sectors = u64::from(PAGE_SECTORS);
+        let sector = u128::from(capacity_sectors) * u128::from(self.at_per_mille.min(1000)) / 1000;
+        // At most the capacity, so it fits.
+        u64::try_from(sector).unwrap_or(capacity_sectors) / page_sectors * page_sectors
+    }
 }
 
 /// A process, or several that do the same.
@@ -162,7 +173,8 @@ pub enum Step {
     Fdatasync(HandleId),
     /// Closes.
     Close(HandleId),
-    /// Removes the file.
+    /// Removes the file that the handle refers to, or referred to before it was closed. Closes the
+    /// handle if it is open.
     Unlink(HandleId),
     /// Drops the file's clean pages from the page cache (`POSIX_FADV_DONTNEED`).
     DropCache(HandleId),
