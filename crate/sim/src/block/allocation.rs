@@ -101,8 +101,11 @@ impl Allocation {
         self.waiting[sync.index()] += 1;
     }
 
-    /// A task was woken for a request: it becomes a batcher before it tries again.
+    /// A task was woken for a request, or filled the pool: it becomes a batcher, unless it is one.
     pub(super) fn start_batch(&mut self, io_context: u32, now_jiffies: u64) {
+        if self.is_batcher(io_context, now_jiffies) {
+            return;
+        }
         *self.batcher(io_context) = Batcher { credit: BATCH_REQUESTS, since_jiffies: now_jiffies };
     }
 

@@ -11,6 +11,8 @@ mod policy;
 mod queue;
 mod request;
 mod sequence;
+#[cfg(test)]
+mod tests;
 
 pub use bio::{Bio, BioFlags, BioTag, IoClass, PAGE_SECTORS, SECTOR_BYTES, Submitter, Sync};
 pub use dispatch_list::DispatchList;

@@ -19,6 +19,7 @@ mod array;
 mod disk;
 mod flush_gate;
 mod options;
+#[cfg(test)]
 mod presets;
 mod serial;
 mod server;

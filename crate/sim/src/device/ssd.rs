@@ -309,3 +309,95 @@ impl Device for SataSsd {
         done.extend(self.finished.drain(..).map(|(_, tag)| tag));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{MS, S, US, alone, assert_near, flush, keep_busy, mb_per_s, read, write};
+    use super::*;
+
+    fn ssd() -> SataSsd {
+        SataSsd::new(&SataSsdOptions::default(), 1).expect("valid")
+    }
+
+    /// Section 7.4: 4 KiB read 90 to 150 us, written to the cache 60 to 100 us; no seeks, a volatile cache, 31 tags.
+    #[test]
+    fn single_commands_take_a_tenth_of_a_millisecond() {
+        let mut device = ssd();
+        let read_ns = alone(&mut device, 0, read(0, 5_000_000, 8));
+        assert!((90 * US..=150 * US).contains(&read_ns), "{read_ns}");
+        let write_ns = alone(&mut device, MS, write(0, 9_000_000, 8)) - MS;
+        assert!((60 * US..=100 * US).contains(&write_ns), "{write_ns}");
+        assert!(device.is_non_rotational() && device.has_volatile_cache() && device.depth() == 31);
+    }
+
+    /// Section 7.4: 35 000 to 80 000 random reads a second with 31 outstanding; one at a time 1 / 0.12 ms.
+    #[test]
+    fn random_reads_use_every_channel() {
+        let mut places = RandomStream::new(3, "test places");
+        let mut rate = |depth| {
+            20_000 * S
+                / keep_busy(&mut ssd(), 0, depth, 20_000, |tag| read(tag, 8 * places.below(30_000_000), 8))
+        };
+        assert_near("reads a second, one at a time", rate(1), 8_240, 1);
+        let many = rate(31);
+        assert!((35_000..=80_000).contains(&many), "{many}");
+    }
+
+    /// Sequential reads fill the link's 250 MB/s (2 %: the first access). Long writes, once the cache is full, are
+    /// programmed at 8 channels * 4 KiB / 300 us = 109 MB/s (5 %: the cache, 8 MiB of 200).
+    #[test]
+    fn long_transfers_are_limited_by_link_and_channels() {
+        let reading_ns = keep_busy(&mut ssd(), 0, 4, 2_000, |tag| read(tag, 256 * u64::from(tag), 256));
+        assert_near("MB/s reading", mb_per_s(2_000 * 131_072, reading_ns), 250, 2);
+        let writing_ns = keep_busy(&mut ssd(), 0, 4, 1_600, |tag| write(tag, 256 * u64::from(tag), 256));
+        assert_near("MB/s writing", mb_per_s(1_600 * 131_072, writing_ns), 109, 5);
+    }
+
+    /// A flush takes 0.5 ms with nothing to do, and 256 pages / 8 channels * 300 us = 9.6 ms more for 1 MiB that
+    /// was just written, less what was programmed during its transfer (at most 4.2 ms).
+    #[test]
+    fn a_flush_programs_the_cache() {
+        let mut device = ssd();
+        let empty_ns = alone(&mut device, MS, flush(0)) - MS;
+        assert_eq!(empty_ns, 560 * US);
+        let written_ns =
+            2 * MS + keep_busy(&mut device, 2 * MS, 8, 8, |tag| write(tag, 256 * u64::from(tag), 256));
+        let flush_ns = alone(&mut device, written_ns, flush(0)) - written_ns;
+        assert!((5_900 * US..=10_100 * US).contains(&flush_ns), "{flush_ns}");
+    }
+
+    /// A read waits for the page being programmed on its channel, 300 us at most, not for the whole cache.
+    #[test]
+    fn reads_overtake_programming() {
+        let mut device = ssd();
+        let mut now_ns = keep_busy(&mut device, 0, 8, 32, |tag| write(tag, 256 * u64::from(tag), 256));
+        let mut slowest_ns = 0;
+        for tag in 0..20 {
+            let end_ns = alone(&mut device, now_ns, read(tag, 9_000_000 + 8 * u64::from(tag), 8));
+            slowest_ns = slowest_ns.max(end_ns - now_ns);
+            now_ns = end_ns;
+        }
+        assert!((150 * US..=121_384 + 300 * US).contains(&slowest_ns), "{slowest_ns}");
+    }
+
+    /// Until as much is written as the spare area holds nothing pauses; from then on 32 MiB take 308 ms to program
+    /// and 52.5 ms on average to collect for, and some read waits for 5 ms and more. 10 %: 30 draws.
+    #[test]
+    fn a_worn_disk_pauses() {
+        let options = SataSsdOptions { spare_bytes: 64 << 20, ..SataSsdOptions::default() };
+        let mut device = SataSsd::new(&options, 1).expect("valid");
+        let next = |tag| write(tag, 256 * u64::from(tag), 256);
+        let fresh_ns = keep_busy(&mut device, 0, 4, 512, next);
+        assert_near("MB/s fresh", mb_per_s(64 << 20, fresh_ns), 124, 3);
+        let worn_ns = keep_busy(&mut device, fresh_ns, 4, 30 * 256, next);
+        assert_near("ns for 32 MiB", worn_ns / 30, 360 * MS, 10);
+        let (mut now_ns, mut slowest_ns) = (fresh_ns + worn_ns + S, 0);
+        for tag in 0..10_000 {
+            now_ns = alone(&mut device, now_ns, write(tag, 8 * u64::from(tag), 8));
+            let end_ns = alone(&mut device, now_ns, read(tag, 8 * u64::from(tag), 8));
+            slowest_ns = slowest_ns.max(end_ns - now_ns);
+            now_ns = end_ns;
+        }
+        assert!(slowest_ns >= 5 * MS, "{slowest_ns}");
+    }
+}

@@ -50,14 +50,15 @@ pub(super) fn alone(device: &mut impl Device, now_ns: u64, command: Command) -> 
     end_ns
 }
 
-/// Keeps `depth` commands in the device from time 0 until `count` have ended; returns the last end.
+/// Keeps `depth` commands in the device from `now_ns` on until `count` have ended; returns how long that took.
 pub(super) fn keep_busy(
     device: &mut impl Device,
+    from_ns: u64,
     depth: u32,
     count: u32,
     mut command: impl FnMut(u32) -> Command,
 ) -> u64 {
-    let (mut started, mut ended, mut now_ns) = (0, 0, 0);
+    let (mut started, mut ended, mut now_ns) = (0, 0, from_ns);
     while ended < count {
         while started < count && started - ended < depth {
             device.start(now_ns, command(started));
@@ -67,7 +68,21 @@ pub(super) fn keep_busy(
         now_ns = end_ns;
         ended += u32::try_from(done.len()).expect("few end at once");
     }
-    now_ns
+    now_ns - from_ns
+}
+
+/// Megabytes a second, for `bytes` in `duration_ns`.
+pub(super) fn mb_per_s(bytes: u64, duration_ns: u64) -> u64 {
+    bytes * 1_000 / duration_ns
+}
+
+/// Fails unless `value` lies within `percent` of `expected`.
+#[track_caller]
+pub(super) fn assert_near(what: &str, value: u64, expected: u64, percent: u64) {
+    assert!(
+        value.abs_diff(expected) * 100 <= expected * percent,
+        "{what}: {value}, expected {expected} +- {percent} %"
+    );
 }
 
 /// One step of a random script: wait, then start something.
@@ -216,6 +231,21 @@ proptest! {
                 device.start(*start_ns, *command);
             }
             poll(&mut device, last_ns.max(poll_ns))?;
+        }
+    }
+
+    /// No address, even one that the device does not have, and no length upsets a device: all commands end.
+    #[test]
+    fn any_address_is_survived(
+        places in prop::collection::vec((any::<u64>(), any::<u32>(), 0u8..20), 1..31),
+        shift in 0u32..40,
+    ) {
+        let steps: Vec<Step> = places
+            .iter()
+            .map(|&(sector, sectors, kind)| (sector % MS, kind, sector >> shift, sectors >> 12 >> (shift / 4)))
+            .collect();
+        for (name, options) in devices() {
+            prop_assert_eq!(run_exactly(&options, &steps).ends.len(), steps.len(), "{}", name);
         }
     }
 

@@ -89,6 +89,8 @@ fn v30() -> CfqPolicy {
             used_slice_first: true,
             real_time_protected: false,
             noidle: NoidlePreempt::No,
+            pointless_wait_ends: false,
+            ends_turn: false,
             metadata: MetadataPreempt::Preempts,
             close_once: false,
         },
@@ -211,11 +213,13 @@ fn v37() -> CfqPolicy {
 }
 
 fn v38() -> CfqPolicy {
+    let before = v37();
     CfqPolicy {
+        preempt: PreemptRules { pointless_wait_ends: true, ends_turn: true, ..before.preempt },
         unstarted_slice_is_residual: true,
         waits_busy: WaitsBusy::AloneAndEmpty,
         class_change: ClassChange::ChoosesAnew,
         deep_seeky_stops_idling: true,
-        ..v37()
+        ..before
     }
 }

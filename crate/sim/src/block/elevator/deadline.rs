@@ -300,3 +300,6 @@ impl Elevator for Deadline {
         self.waiting.iter().map(|waiting| waiting.sorted.len()).sum()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -81,3 +81,33 @@ impl Elevator for Noop {
         self.held
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::reference::bench::{Bench, READ, WRITE, bio};
+    use super::super::reference::driver::Subject;
+    use super::*;
+
+    /// Section 3.2: requests go to the dispatch list in order of arrival; what meets there is sorted.
+    #[test]
+    fn first_in_first_out_sorted_on_the_dispatch_list() {
+        let mut bench = Bench::new(Noop::new(), 0);
+        let [far, near, middle] = [900, 100, 500].map(|sector| bench.submit(0, READ, sector));
+        assert_eq!(bench.serve(), Some(far));
+        assert_eq!(bench.queue.dispatch(0, true).0, 2);
+        // The head is at 908: both lie behind it, so the sweep meets the lower one first.
+        assert_eq!(bench.queue.dispatch_list(), [near, middle]);
+        assert!(bench.elevator().is_empty());
+    }
+
+    /// Section 3.2: noop offers no front merges and knows neighbours in order of arrival only.
+    #[test]
+    fn no_front_merges() {
+        let mut bench = Bench::new(Noop::new(), 0);
+        let [first, second] = [108, 508].map(|sector| bench.submit(0, WRITE, sector));
+        assert_eq!(bench.queue.front_merge_candidate(&bio(0, WRITE, 100)), None);
+        assert_eq!(bench.queue.neighbours(first), (None, Some(second)));
+        assert_eq!(bench.queue.neighbours(second), (Some(first), None));
+        assert_eq!(bench.elevator().held(), 2);
+    }
+}

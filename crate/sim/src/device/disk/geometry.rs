@@ -79,11 +79,13 @@ impl Geometry {
     }
 
     /// Time to read the whole disk from its beginning up to `sector`. It is the coordinate along the
-    /// spiral: its remainder by a revolution is the angle, its quotient the track.
+    /// spiral: its remainder by a revolution is the angle, its quotient the track. What lies beyond the last
+    /// sector counts as lying at the end.
     pub(super) fn spiral_ns(&self, sector: u64) -> u64 {
+        let sector = sector.min(self.capacity_sectors);
         let index = usize::try_from(sector / self.zone_sectors).unwrap_or(usize::MAX);
         let zone = &self.zones[index.min(self.zones.len() - 1)];
-        zone.first_ns.saturating_add((sector - zone.first_sector).saturating_mul(zone.sector_ns))
+        zone.first_ns + (sector - zone.first_sector) * zone.sector_ns
     }
 
     /// The sector that lies at `spiral_ns`, which need not be a sector's beginning.

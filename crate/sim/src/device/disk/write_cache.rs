@@ -58,7 +58,7 @@ impl WriteCache {
     /// Takes up to `limit` sectors from the front of run `index`, to be written.
     pub(super) fn take(&mut self, index: usize, limit: u64) -> Extent {
         let run = &mut self.runs[index];
-        let taken = Extent { start: run.start, end: run.end.min(run.start + limit) };
+        let taken = Extent { start: run.start, end: run.end.min(run.start.saturating_add(limit)) };
         run.start = taken.end;
         if run.start == run.end {
             self.runs.remove(index);

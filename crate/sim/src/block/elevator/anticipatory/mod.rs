@@ -320,3 +320,6 @@ impl Elevator for Anticipatory {
         self.waiting.iter().map(|waiting| waiting.sorted.len()).sum()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -249,6 +249,11 @@ pub struct PreemptRules {
     pub real_time_protected: bool,
     /// Between queues of the noidle tree.
     pub noidle: NoidlePreempt,
+    /// An empty active queue that is not worth idling for gives way (2.6.38).
+    pub pointless_wait_ends: bool,
+    /// A newcomer of another workload type ends the turn of the type that was served; otherwise the
+    /// turn is restored at the next selection and the preemption may be undone (f8ae6e3eb82, 2.6.38).
+    pub ends_turn: bool,
     /// Requests for metadata.
     pub metadata: MetadataPreempt,
     /// A request close to the head preempts only if its queue has not jumped before, or is the only

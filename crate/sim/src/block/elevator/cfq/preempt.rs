@@ -52,6 +52,9 @@ impl Cfq {
         if n.is_real_time() && !a.is_real_time() {
             return true;
         }
+        if rules.pointless_wait_ends && a.is_empty() && !self.should_idle(io, active) {
+            return true;
+        }
         if self.active_context.is_none() || !a.waiting {
             return false;
         }
@@ -92,7 +95,11 @@ impl Cfq {
     /// Expires the active queue, with what is left of its slice, and puts the newcomer in front.
     pub(super) fn preempt(&mut self, io: &mut ElevatorIo<'_>, newcomer: QueueId) {
         io.recorder.record(TraceKind::CfqPreempt(self.queue(newcomer).name));
+        let old = self.active.map(|active| self.queue(active).workload());
         self.expire_active(io, true);
+        if self.policy.preempt.ends_turn && old.is_some_and(|old| old != self.queue(newcomer).workload()) {
+            self.saved_turn = None;
+        }
         self.place_in_tree(newcomer, true, io.now_jiffies as i64);
         let queue = self.queue_mut(newcomer);
         queue.slice_end = 0;

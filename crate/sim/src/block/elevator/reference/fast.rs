@@ -102,6 +102,8 @@ impl<E: Elevator> Subject for Fast<E> {
     fn coalesce(&mut self, now: u64, survivor: Ticket, absorbed: Ticket) -> Effects {
         let into = self.ids[&survivor];
         let from = self.ids.remove(&absorbed).expect("the driver knows the request");
+        let start = self.requests[into].start_jiffies.min(self.requests[from].start_jiffies);
+        self.requests[into].start_jiffies = start;
         let effects = self
             .call(now, |elevator, io| {
                 elevator.requests_merged(io, into, from);

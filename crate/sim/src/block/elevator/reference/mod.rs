@@ -5,6 +5,9 @@
 //! no cached candidate, no index. It implements [`plain::Reference`]; [`plain::Plain`] and
 //! [`fast::Fast`] put it and the real elevator behind the same [`driver::Subject`].
 
+mod anticipatory;
+pub(crate) mod bench;
+mod cfq;
 mod deadline;
 pub(crate) mod driver;
 pub(crate) mod fast;

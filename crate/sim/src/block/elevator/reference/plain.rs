@@ -22,6 +22,7 @@ pub(crate) struct PlainRequest {
     /// The reference's own: when its fifo deadline passes.
     pub(crate) fifo_jiffies: u64,
     /// The reference's own: which queue it belongs to.
+    #[allow(dead_code, reason = "for references with queues")]
     pub(crate) queue: usize,
 }
 
@@ -43,6 +44,7 @@ impl PlainRequest {
 #[derive(Clone, Debug)]
 pub(crate) struct PlainQueue {
     pub(crate) now: u64,
+    #[allow(dead_code, reason = "for references that look at the device")]
     pub(crate) device: DeviceFacts,
     /// Every request that is not finished, wherever it is.
     pub(crate) requests: BTreeMap<Ticket, PlainRequest>,
@@ -149,6 +151,11 @@ impl PlainQueue {
         self.boundary = self.requests[&ticket].end();
         self.dispatch_list.push(ticket);
         self.get_mut(ticket).held = false;
+    }
+
+    /// Whether the driver has looked at a request of the dispatch list.
+    pub(crate) fn is_activated(&self, ticket: Ticket) -> bool {
+        self.activated.contains(&ticket)
     }
 
     pub(crate) fn arm(&mut self, jiffies: u64) {
