@@ -1,5 +1,21 @@
-//! What a run has to say: the words for it and, as it grows, statistics, tables and claims.
+//! What a run has to say: results, the runner with its checkpoints, statistics over seeds, tables, claims, explanations
+//! and the words for them.
 
+mod digest;
+mod histogram;
+mod results;
+pub mod statistics;
+mod tables;
 mod terms;
+mod timelines;
 
+pub use digest::Digest;
+pub use histogram::PeriodHistogram;
+pub use results::{
+    Average, CauseShare, Detail, EndReason, ExperimentResult, HeldShare, Latency, MarkResult, ProcessResult,
+    QueueResult, RunResult, TaskName, TurnShare,
+};
+pub use statistics::{Difference, Statistics};
+pub use tables::{Better, Cell, ClaimResult, ClaimStatus, RowResult, TableResult};
 pub use terms::{DEFINITION_CHARS_MAX, Term, term, terms};
+pub use timelines::{Subject, Timeline, TimelineKind, Turn};
