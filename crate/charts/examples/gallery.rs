@@ -1,6 +1,6 @@
 //! Draws every sample in both themes and three widths: `cargo run -p stallarium-charts --features png --example gallery -- DIRECTORY`.
 
-#[path = "../tests/samples/mod.rs"]
+#[path = "../tests/charts/samples.rs"]
 mod samples;
 
 use stallarium_charts::{Picture, Theme, png, svg};

@@ -95,3 +95,29 @@ fn encode(
     writer.finish()?;
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pen::{Font, Ruler};
+    use crate::surface::InterRuler;
+
+    /// The table of widths and the fonts are two files; layouts rely on them being one thing.
+    #[test]
+    fn widths_are_those_of_the_fonts() {
+        for (bytes, bold) in FONTS.into_iter().zip([false, true]) {
+            let face = ttf_parser::Face::parse(bytes, 0).expect("the font is sound");
+            let units = f64::from(face.units_per_em());
+            let letters = "Whose slice is being served? 0123456789 (µs) −12.5\u{202F}GiB – …";
+            for letter in letters.chars() {
+                let glyph = face.glyph_index(letter).expect("the font has it");
+                let advance = f64::from(face.glyph_hor_advance(glyph).unwrap_or(0)) / units;
+                let width = InterRuler.width(&letter.to_string(), Font { px: 1.0, bold });
+                assert!(
+                    (advance - width).abs() <= 0.0006,
+                    "{letter:?}: {advance} {width}"
+                );
+            }
+        }
+    }
+}

@@ -369,9 +369,9 @@ mod tests {
             let mut drawn = vec![None; count];
             for run in &runs {
                 prop_assert!(run.start < run.end && run.end <= count);
-                for column in run.start..run.end {
-                    prop_assert_eq!(drawn[column], None);
-                    drawn[column] = Some(run.category);
+                for column in &mut drawn[run.start..run.end] {
+                    prop_assert_eq!(*column, None);
+                    *column = Some(run.category);
                 }
             }
             for pair in runs.windows(2) {

@@ -111,7 +111,7 @@ fn dots(chart: &Dots, span: Span) -> Table {
 /// Least, greatest and last value of each line.
 fn lines(chart: &Lines, span: Span) -> Table {
     let rows = chart.series.iter().map(|series| {
-        let shown = series
+        let mut shown = series
             .buckets
             .iter()
             .filter(|bucket| holds(span, bucket.at_ns) && bucket.last.is_finite());
@@ -123,7 +123,7 @@ fn lines(chart: &Lines, span: Span) -> Table {
             .clone()
             .map(|bucket| bucket.max)
             .fold(f64::NEG_INFINITY, f64::max);
-        let last = shown.last().map_or(f64::NAN, |bucket| bucket.last);
+        let last = shown.next_back().map_or(f64::NAN, |bucket| bucket.last);
         let values = [min, max, last].map(|value| chart.y.unit.write(value));
         std::iter::once(series.label.clone())
             .chain(values)

@@ -29,6 +29,9 @@ pub(crate) fn ellipsis(ruler: &dyn Ruler, text: &str, font: Font, room: f64) -> 
     }
 }
 
+/// Longer texts are not looked at to their end: nobody reads so much above a picture.
+const MOST_LETTERS: usize = 2_000;
+
 /// The text in at most `most` lines, broken between words; the last line is shortened when it must be.
 pub(crate) fn wrap(
     ruler: &dyn Ruler,
@@ -38,6 +41,7 @@ pub(crate) fn wrap(
     most: usize,
 ) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
+    let text: String = text.chars().take(MOST_LETTERS).collect();
     for word in text.split_whitespace() {
         match lines.last_mut() {
             Some(line) => {

@@ -95,17 +95,17 @@ impl Theme {
             grid: Colour::hex(0xE8EAED),
             axis: Colour::hex(0xA9B0B8),
             palette: [
-                Colour::hex(0x0C58A5),
-                Colour::hex(0xE0560F),
-                Colour::hex(0x048871),
-                Colour::hex(0xCB67AE),
-                Colour::hex(0x7F4900),
-                Colour::hex(0x3294FF),
+                Colour::hex(0x0956A3),
+                Colour::hex(0xE04E11),
+                Colour::hex(0x018C6E),
+                Colour::hex(0xCB6AB5),
+                Colour::hex(0x7D4600),
+                Colour::hex(0x3094FF),
                 Colour::hex(0x53264D),
             ],
             neutral: Colour::hex(0x7C8692),
             faint: Colour::hex(0xC9CED4),
-            good: Colour::hex(0x048871),
+            good: Colour::hex(0x018C6E),
             bad: Colour::hex(0xC8301F),
             font_family: FONT_FAMILY.to_owned(),
             font_px: 12.0,
@@ -149,9 +149,9 @@ impl Theme {
         }
     }
 
-    /// Whichever of black-ish and white reads better on a colour.
+    /// Whichever of black and white reads better on a colour.
     pub fn text_on(&self, colour: Colour) -> Colour {
-        let dark = Colour::hex(0x101317);
+        let dark = Colour::hex(0x000000);
         let light = Colour::hex(0xFFFFFF);
         if colour.contrast(dark) >= colour.contrast(light) {
             dark

@@ -38,7 +38,7 @@ impl Step {
     fn at_least(least: f64) -> Self {
         let mut exponent = 0;
         let mut scaled = least.max(1e-12);
-        while scaled > 5.0 && exponent < 18 {
+        while scaled > 5.0 && exponent < 300 {
             scaled /= 10.0;
             exponent += 1;
         }
@@ -217,7 +217,7 @@ pub(crate) fn time(start_ns: f64, end_ns: f64, most: usize) -> Ticks {
     let rung = TIME
         .iter()
         .rev()
-        .find(|(size, _)| span >= size * 1.5)
+        .find(|(size, _)| span >= size * if *size >= 60e9 { 5.0 } else { 1.5 })
         .or(TIME.first())
         .copied()
         .unwrap_or((1.0, "ns"));

@@ -27,7 +27,7 @@ pub struct Histogram {
 impl Histogram {
     /// The width of a bin, always positive.
     pub fn bin_width(&self) -> f64 {
-        if self.width.is_finite() && self.width > 0.0 {
+        if self.width.is_finite() && self.width > 0.0 && self.width < 1e18 {
             self.width
         } else {
             1.0

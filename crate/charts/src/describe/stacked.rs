@@ -49,7 +49,7 @@ impl StackedBar {
     /// The size of a part; zero where none is given.
     pub fn value(&self, part: usize) -> f64 {
         match self.values.get(part) {
-            Some(value) if value.is_finite() => value.max(0.0),
+            Some(value) if value.is_finite() => value.clamp(0.0, 1e18),
             _ => 0.0,
         }
     }

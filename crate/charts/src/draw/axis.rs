@@ -15,7 +15,7 @@ const ROW: f64 = 34.0;
 
 /// Height of a horizontal axis: a row of ticks and a row for its title.
 pub(crate) fn bottom_height(theme: &Theme) -> f64 {
-    2.0 * line(small_font(theme)) + 4.0
+    2.0 * line(small_font(theme)) + 8.0
 }
 
 /// Height of a title above a vertical axis.
@@ -148,7 +148,7 @@ impl Vertical {
         (top, bottom): (f64, f64),
         with_unit: bool,
     ) -> Self {
-        let most = ((bottom - top) / ROW).clamp(1.0, 8.0) as usize;
+        let most = ((bottom - top) / ROW).clamp(2.0, 8.0) as usize;
         let scale = Scale {
             low,
             high,
@@ -198,6 +198,18 @@ impl Vertical {
         let font = sheet.small();
         sheet.text(&words, (area.left, middle), Side::Left, font, true);
     }
+}
+
+/// Least and greatest of the values an axis can show; 0 and 1 when there are none. Values beyond any meaning are cut
+/// off, so that differences between them stay finite.
+pub(crate) fn extremes(kind: AxisScale, values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let shown =
+        values.filter(|value| value.is_finite() && (kind == AxisScale::Linear || *value > 0.0));
+    let (low, high) = shown.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        let value = value.clamp(-1e18, 1e18);
+        (f64::min(low, value), f64::max(high, value))
+    });
+    if low <= high { (low, high) } else { (0.0, 1.0) }
 }
 
 /// The ends of an axis: fixed by its description, or round numbers around the data.
@@ -250,5 +262,5 @@ pub(crate) fn horizontal_rule(sheet: &mut Sheet<'_>, y: f64, label: &str, plot: 
     } else {
         y + line(font) / 2.0
     };
-    sheet.text(label, (plot.right - 2.0, middle), Side::Right, font, false);
+    sheet.text_on_patch(label, (plot.right - 2.0, middle), Side::Right, font, false);
 }

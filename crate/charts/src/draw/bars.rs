@@ -15,8 +15,8 @@ const BAR: f64 = 16.0;
 const APART: f64 = 4.0;
 /// Between two groups.
 const GROUPS_APART: f64 = 14.0;
-/// Radius of the published value's mark.
-const MARK: f64 = 6.5;
+/// Half the width of the published value's mark.
+const MARK: f64 = 2.5;
 
 /// Height that looks right.
 pub(crate) fn height(chart: &Bars, narrow: bool, theme: &Theme) -> f64 {
@@ -119,7 +119,7 @@ pub(crate) fn group_rows(
         let font = sheet.small();
         let label = line(font).min(height * 0.4);
         let words = text::ellipsis(&super::Borrowed(sheet.pen), name, font, area.width());
-        sheet.text(
+        sheet.text_on_patch(
             &words,
             (plot.left, from + label / 2.0 - 1.0),
             Side::Left,
@@ -141,24 +141,17 @@ pub(crate) fn group_rows(
     Rect::new(plot.left, from, plot.right, to)
 }
 
-/// Least and greatest of everything drawn; of the positive values on a logarithmic axis.
+/// Least and greatest of everything drawn.
 fn extremes(chart: &Bars) -> (f64, f64) {
-    let mut low = f64::INFINITY;
-    let mut high = f64::NEG_INFINITY;
-    for bar in chart
+    let bars = chart
         .series
         .iter()
-        .flat_map(|series| series.bars.iter().flatten())
-    {
-        let (least, most) = bar.spread.unwrap_or((bar.value, bar.value));
-        for value in [bar.value, least, most, bar.reference.unwrap_or(bar.value)] {
-            if value.is_finite() && (chart.axis.scale == AxisScale::Linear || value > 0.0) {
-                low = low.min(value);
-                high = high.max(value);
-            }
-        }
-    }
-    if low <= high { (low, high) } else { (0.0, 1.0) }
+        .flat_map(|series| series.bars.iter().flatten());
+    let values = bars.flat_map(|bar| {
+        let (low, high) = bar.spread.unwrap_or((bar.value, bar.value));
+        [bar.value, low, high, bar.reference.unwrap_or(bar.value)]
+    });
+    axis::extremes(chart.axis.scale, values)
 }
 
 /// Words at the end of a bar: its value, and beside the mark's shape the published one where there is room.
@@ -193,6 +186,11 @@ fn value_room(chart: &Bars, sheet: &Sheet<'_>) -> f64 {
 fn draw_bar_marks(chart: &Bars, sheet: &mut Sheet<'_>, bar: &Bar, row: Rect, x: Scale) {
     let middle = (row.top + row.bottom) / 2.0;
     let mut end = x.pixel_within(bar.value);
+    if let Some(value) = bar.reference {
+        let at = x.pixel_within(value);
+        reference(sheet, (at, middle), row.height() / 2.0 + 2.0);
+        end = end.max(at + MARK);
+    }
     if let Some((low, high)) = bar.spread {
         whiskers(
             sheet,
@@ -202,28 +200,17 @@ fn draw_bar_marks(chart: &Bars, sheet: &mut Sheet<'_>, bar: &Bar, row: Rect, x: 
         );
         end = end.max(x.pixel_within(high));
     }
-    if let Some(value) = bar.reference {
-        let at = x.pixel_within(value);
-        reference(sheet, (at, middle), MARK.min(row.height() / 2.0));
-        end = end.max(at + MARK);
-    }
     let font = sheet.small();
     if row.height() < font.px * 0.8 {
         return;
     }
     let (value, published) = value_words(chart, bar);
     let mut at = end + 6.0;
-    sheet.text(&value, (at, middle), Side::Left, font, false);
+    sheet.text_on_patch(&value, (at, middle), Side::Left, font, false);
     if let (Some(published), false) = (published, sheet.narrow()) {
         at += sheet.pen.width(&value, font) + WORDS_APART;
-        let ink = sheet.theme.muted;
-        let diamond = [
-            (at - 3.0, middle),
-            (at, middle - 3.0),
-            (at + 3.0, middle),
-            (at, middle + 3.0),
-        ];
-        sheet.pen.polygon(&diamond, ink.into());
+        let stroke = Rect::new(at - 1.0, middle - 5.0, at + 1.0, middle + 5.0);
+        sheet.pen.rect(stroke, sheet.theme.muted.into());
         sheet.text(&published, (at + 6.0, middle), Side::Left, font, true);
     }
 }

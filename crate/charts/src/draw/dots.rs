@@ -76,7 +76,7 @@ fn bands(chart: &Dots) -> Vec<Band> {
             .series
             .iter()
             .flat_map(|series| series.dots.iter().map(|dot| dot.value));
-        let (low, high) = extremes(values);
+        let (low, high) = axis::extremes(chart.y.scale, values);
         let (low, high) = match chart.y.range {
             Some(_) => axis::ends(&chart.y, (low, high), 6),
             None if chart.y.scale == AxisScale::Log => axis::ends(&chart.y, (low, high), 6),
@@ -95,21 +95,12 @@ fn bands(chart: &Dots) -> Vec<Band> {
         .collect()
 }
 
-/// Least and greatest of the finite values; 0 and 1 when there are none.
-fn extremes(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let finite = values.filter(|value| value.is_finite());
-    let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-        (low.min(value), high.max(value))
-    });
-    if low <= high { (low, high) } else { (0.0, 1.0) }
-}
-
 /// Ends with a little room, so that dots do not sit on the edges.
 fn roomy(low: f64, high: f64) -> (f64, f64) {
     if !(low.is_finite() && high.is_finite()) {
         return (0.0, 1.0);
     }
-    let (low, high) = (low.min(high), low.max(high));
+    let (low, high) = (low.min(high).max(-1e18), low.max(high).min(1e18));
     let room = ((high - low) * 0.06).max(1.0);
     (low - room, high + room)
 }

@@ -32,7 +32,7 @@ pub(crate) fn draw(chart: &Histogram, sheet: &mut Sheet<'_>, area: Rect) {
         .iter()
         .zip(&heights)
         .map(|(group, &(top, bottom))| {
-            let most = ((bottom - top) / 34.0).clamp(1.0, 6.0) as usize;
+            let most = ((bottom - top) / 16.0).clamp(2.0, 6.0) as usize;
             let ends = round_ends(&Unit::Count, 0.0, peak(group), most);
             axis::Vertical::new(
                 sheet,
@@ -59,7 +59,7 @@ pub(crate) fn draw(chart: &Histogram, sheet: &mut Sheet<'_>, area: Rect) {
         .unwrap_or(0)
         .max(1);
     let first = if chart.first.is_finite() {
-        chart.first
+        chart.first.clamp(-1e18, 1e18)
     } else {
         0.0
     };

@@ -1,6 +1,6 @@
 //! Draws [`Lanes`].
 
-use super::fill::fill;
+use super::fill::{fill, words_inside};
 use super::marker::marker;
 use super::{Sheet, axis, line, small_font};
 use crate::describe::{Category, Fill, Lane, Lanes, Marker, Tone};
@@ -112,7 +112,7 @@ fn write_label(sheet: &mut Sheet<'_>, area: Rect, row: &Row, above: bool, lane: 
     } else {
         (row.area.left - 8.0, Side::Right)
     };
-    sheet.text(&words, (x, row.label), side, font, false);
+    sheet.text_on_patch(&words, (x, row.label), side, font, false);
 }
 
 fn draw_lane(
@@ -151,16 +151,12 @@ fn draw_lane(
             let left = x.pixel(interval.start_ns as f64).max(row.bar.left);
             let right = x.pixel(interval.end_ns as f64).min(row.bar.right);
             let category = chart.categories.get(interval.category);
-            write_inside(
-                sheet,
-                Rect {
-                    left,
-                    right,
-                    ..row.bar
-                },
-                words,
-                category,
-            );
+            let area = Rect {
+                left,
+                right,
+                ..row.bar
+            };
+            words_inside(sheet, area, words, style(category));
         }
     }
     for (kind, known) in chart.kinds.iter().enumerate() {
@@ -189,40 +185,6 @@ fn style(category: Option<&Category>) -> (Tone, Fill) {
     category.map_or((Tone::Neutral, Fill::Solid), |category| {
         (category.tone, category.fill)
     })
-}
-
-/// Words inside an interval, where they fit with a little room on both sides.
-fn write_inside(sheet: &mut Sheet<'_>, area: Rect, words: &str, category: Option<&Category>) {
-    let font = sheet.small();
-    let (tone, pattern) = style(category);
-    let plain = matches!(pattern, Fill::Solid | Fill::Rising | Fill::Falling);
-    if area.width() < 16.0 || area.height() < font.px || !(plain || pattern == Fill::Tint) {
-        return;
-    }
-    let width = sheet.pen.width(words, font);
-    if width + 8.0 > area.width() {
-        return;
-    }
-    let colour = sheet.theme.colour(tone);
-    let (x, y) = (
-        (area.left + area.right) / 2.0,
-        (area.top + area.bottom) / 2.0,
-    );
-    if matches!(pattern, Fill::Rising | Fill::Falling) {
-        let half = width / 2.0 + 3.0;
-        sheet.pen.rect(
-            Rect::new(x - half, area.top, x + half, area.bottom),
-            colour.into(),
-        );
-    }
-    let ink = if plain {
-        sheet.theme.text_on(colour)
-    } else {
-        sheet.theme.text
-    };
-    sheet
-        .pen
-        .text(words, (x, y), Side::Middle, font, ink.into());
 }
 
 fn draw_events(

@@ -14,6 +14,8 @@ pub(crate) enum Swatch {
     Area(Tone, Fill),
     Line(Tone, Dash),
     Mark(Tone, Marker),
+    /// A colour that several shapes share.
+    Spot(Tone),
     /// The published value's mark.
     Reference,
 }
@@ -46,7 +48,7 @@ pub(crate) fn entries(chart: &Chart) -> Vec<Entry> {
             let series = chart
                 .series
                 .iter()
-                .map(|s| (Swatch::Area(s.tone, Fill::Solid), s.label.clone()));
+                .map(|s| (Swatch::Spot(s.tone), s.label.clone()));
             let kinds = chart
                 .kinds
                 .iter()
@@ -163,21 +165,27 @@ impl Swatch {
             Self::Line(tone, dash) => {
                 let ink = sheet.theme.colour(tone).into();
                 super::lines::dashed(sheet, &[(x, middle), (x + SWATCH, middle)], dash, ink);
+                super::lines::badge(sheet, (x + SWATCH / 2.0, middle), dash, ink);
             }
             Self::Mark(tone, shape) => {
                 let ink = sheet.theme.colour(tone).into();
                 marker(sheet, (x + SWATCH / 2.0, middle), 4.0, shape, ink);
             }
-            Self::Reference => reference(sheet, (x + SWATCH / 2.0, middle), 7.0),
+            Self::Spot(tone) => {
+                let left = x + (SWATCH - 12.0) / 2.0;
+                let area = Rect::new(left, middle - 6.0, left + 12.0, middle + 6.0);
+                fill(sheet, area, tone, Fill::Solid);
+            }
+            Self::Reference => reference(sheet, (x + SWATCH / 2.0, middle), 8.0),
         }
     }
 }
 
-/// The mark of a published value: a diamond with a rim, readable on bars and beside them.
-pub(crate) fn reference(sheet: &mut Sheet<'_>, (x, y): Point, radius: f64) {
-    let rim = sheet.theme.background;
-    let core = sheet.theme.text;
-    let diamond = |r: f64| [(x, y - r), (x + r, y), (x, y + r), (x - r, y)];
-    sheet.pen.polygon(&diamond(radius), rim.into());
-    sheet.pen.polygon(&diamond(radius - 2.0), core.into());
+/// The mark of a published value: an upright stroke with a rim, a little higher than the bar it crosses, so that
+/// whiskers stay visible through it.
+pub(crate) fn reference(sheet: &mut Sheet<'_>, (x, y): Point, half_height: f64) {
+    let rim = Rect::new(x - 2.5, y - half_height, x + 2.5, y + half_height);
+    sheet.pen.rect(rim, sheet.theme.background.into());
+    let core = Rect::new(x - 1.5, rim.top, x + 1.5, rim.bottom);
+    sheet.pen.rect(core, sheet.theme.text.into());
 }

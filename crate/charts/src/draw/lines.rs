@@ -1,7 +1,8 @@
 //! Draws [`Lines`].
 
+use super::marker::marker;
 use super::{Sheet, axis, line};
-use crate::describe::{Dash, LineSeries, LineShape, Lines};
+use crate::describe::{Dash, LineSeries, LineShape, Lines, Marker};
 use crate::layout::{Panel, Rect, Scale};
 use crate::pen::{Ink, Point};
 use crate::reduce::{Columns, Extent, extents};
@@ -9,6 +10,10 @@ use crate::theme::Theme;
 
 /// Width of a line.
 const WIDTH: f64 = 1.5;
+/// Lines with more corners than one in so many pixels are drawn unbroken.
+const DENSE: f64 = 3.0;
+/// Between two badges on a line.
+const BADGES_APART: f64 = 96.0;
 
 /// Height that looks right.
 pub(crate) fn height(theme: &Theme) -> f64 {
@@ -70,10 +75,7 @@ fn extremes(chart: &Lines) -> (f64, f64) {
     let buckets = chart.series.iter().flat_map(|series| &series.buckets);
     let data = buckets.flat_map(|bucket| [bucket.min, bucket.max, bucket.last]);
     let values = data.chain(chart.rules.iter().map(|rule| rule.value));
-    let finite = values.filter(|value| value.is_finite());
-    finite.fold((0.0, 0.0), |(low, high): (f64, f64), value| {
-        (low.min(value), high.max(value))
-    })
+    axis::extremes(chart.y.scale, values)
 }
 
 /// A piece as corners `(x, value)` of the line that `pick` chooses, cut at the edges of the window.
@@ -154,8 +156,56 @@ fn stroke(sheet: &mut Sheet<'_>, series: &LineSeries, piece: &[Extent], scales: 
     match points.as_slice() {
         [] => {}
         [only] => sheet.pen.circle(*only, WIDTH, None, ink),
-        more => dashed(sheet, more, series.dash, ink),
+        more => {
+            // A line with a corner every few pixels would lose its shape between the strokes.
+            let dense = more.len() as f64 > (scales.0.to - scales.0.from) / DENSE;
+            dashed(
+                sheet,
+                more,
+                if dense { Dash::Solid } else { series.dash },
+                ink,
+            );
+            badges(sheet, more, series.dash, scales.0, ink);
+        }
     }
+}
+
+/// Badges along a line of pixels, at the same places for every line, so that lines differ where dashes cannot show.
+fn badges(sheet: &mut Sheet<'_>, points: &[Point], dash: Dash, x: Scale, ink: Ink) {
+    let mut at = x.from + BADGES_APART / 2.0;
+    while at < x.to {
+        let next = points.partition_point(|point| point.0 < at);
+        if let (Some(before), Some(after)) = (
+            next.checked_sub(1).and_then(|i| points.get(i)),
+            points.get(next),
+        ) {
+            let wide = after.0 - before.0;
+            let share = if wide > 0.0 {
+                (at - before.0) / wide
+            } else {
+                0.0
+            };
+            badge(
+                sheet,
+                (at, before.1 + (after.1 - before.1) * share),
+                dash,
+                ink,
+            );
+        }
+        at += BADGES_APART;
+    }
+}
+
+/// The shape that belongs to a dash, with a rim; none for unbroken lines.
+pub(crate) fn badge(sheet: &mut Sheet<'_>, at: Point, dash: Dash, ink: Ink) {
+    let shape = match dash {
+        Dash::Solid => return,
+        Dash::Dashed => Marker::Square,
+        Dash::Dotted => Marker::Triangle,
+    };
+    let rim = sheet.theme.background.into();
+    marker(sheet, at, 4.5, shape, rim);
+    marker(sheet, at, 3.0, shape, ink);
 }
 
 /// Joined lines, broken as a dash says.

@@ -72,9 +72,30 @@ impl Sheet<'_> {
         self.pen.text(text, at, side, font, colour.into());
     }
 
+    /// The same on a patch of background, so that it reads on grid lines and marks.
+    pub(crate) fn text_on_patch(
+        &mut self,
+        text: &str,
+        at: Point,
+        side: Side,
+        font: Font,
+        muted: bool,
+    ) {
+        let width = self.pen.width(text, font);
+        let left = match side {
+            Side::Left => at.0,
+            Side::Middle => at.0 - width / 2.0,
+            Side::Right => at.0 - width,
+        };
+        let half = font.px * 0.6;
+        let patch = Rect::new(left - 2.0, at.1 - half, left + width + 2.0, at.1 + half);
+        self.pen.rect(patch, self.theme.background.alpha(0.85));
+        self.text(text, at, side, font, muted);
+    }
+
     /// How many pixel columns a width has on this backend.
     pub(crate) fn columns(&self, width: f64) -> usize {
-        (width * self.pen.scale()).round().clamp(1.0, 65_536.0) as usize
+        (width * self.pen.scale()).round().clamp(1.0, 16_384.0) as usize
     }
 }
 

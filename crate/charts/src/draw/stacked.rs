@@ -1,9 +1,9 @@
 //! Draws [`Stacked`].
 
 use super::bars::{group_rows, label_edge};
-use super::fill::fill;
+use super::fill::{fill, words_inside};
 use super::{Sheet, axis, line, small_font};
-use crate::describe::{AxisScale, Category, Fill, Measure, Stacked, StackedBar, Unit};
+use crate::describe::{AxisScale, Measure, Stacked, StackedBar, Unit};
 use crate::layout::{Item, Panel, Rect, Scale};
 use crate::number::significant;
 use crate::pen::Side;
@@ -126,54 +126,20 @@ fn draw_bar(
             category.tone,
             category.fill,
         );
-        write_inside(chart, sheet, area, value, category);
+        words_inside(
+            sheet,
+            area,
+            &part_words(chart, value),
+            (category.tone, category.fill),
+        );
     }
     end
 }
 
-fn write_inside(
-    chart: &Stacked,
-    sheet: &mut Sheet<'_>,
-    area: Rect,
-    value: f64,
-    category: &Category,
-) {
-    let words = match chart.measure {
+/// The words of a part: its share, or its size.
+fn part_words(chart: &Stacked, value: f64) -> String {
+    match chart.measure {
         Measure::Share => format!("{}\u{202F}%", significant(value.round())),
         Measure::Total => chart.unit.write_short(value),
-    };
-    let font = sheet.small();
-    let width = sheet.pen.width(&words, font);
-    if width + 10.0 > area.width() || area.height() < font.px {
-        return;
     }
-    let colour = sheet.theme.colour(category.tone);
-    let (x, y) = (
-        (area.left + area.right) / 2.0,
-        (area.top + area.bottom) / 2.0,
-    );
-    let tint = colour.mix(sheet.theme.background, 0.72);
-    let (behind, ink) = match category.fill {
-        Fill::Solid => (None, sheet.theme.text_on(colour)),
-        Fill::Rising | Fill::Falling => (Some(colour), sheet.theme.text_on(colour)),
-        Fill::Tint => (None, sheet.theme.text),
-        Fill::Hatched | Fill::Half => (Some(tint), sheet.theme.text),
-        Fill::Thin => (Some(sheet.theme.background), sheet.theme.text),
-    };
-    if let Some(behind) = behind {
-        let half = width / 2.0 + 4.0;
-        let (top, bottom) = (y - line(font) / 2.0, y + line(font) / 2.0);
-        sheet.pen.rect(
-            Rect::new(
-                x - half,
-                top.max(area.top),
-                x + half,
-                bottom.min(area.bottom),
-            ),
-            behind.into(),
-        );
-    }
-    sheet
-        .pen
-        .text(&words, (x, y), Side::Middle, font, ink.into());
 }

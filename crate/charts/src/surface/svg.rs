@@ -175,10 +175,24 @@ fn pair(out: &mut String, (x, y): BackendCoord) {
     let _ = write!(out, "{} {}", Half(x), Half(y));
 }
 
+/// Joined corners, each written as the way from the one before: most are short, many go straight along or up.
 fn corners(out: &mut String, points: &[BackendCoord]) {
-    for (index, &point) in points.iter().enumerate() {
-        out.push(if index == 0 { 'M' } else { 'L' });
-        pair(out, point);
+    let mut before: Option<BackendCoord> = None;
+    for &point in points {
+        match before {
+            None => {
+                out.push('M');
+                pair(out, point);
+            }
+            Some((x, y)) => {
+                let _ = match (point.0 - x, point.1 - y) {
+                    (across, 0) => write!(out, "h{}", Half(across)),
+                    (0, down) => write!(out, "v{}", Half(down)),
+                    (across, down) => write!(out, "l{} {}", Half(across), Half(down)),
+                };
+            }
+        }
+        before = Some(point);
     }
 }
 

@@ -254,12 +254,16 @@ pub(crate) fn bars_log() -> Figure {
         (538.0, 13.7),
     ];
     for ((a, b), (p, q)) in simulated.into_iter().zip(published) {
-        alone
-            .bars
-            .push(Some(Bar::new(a).spread(a * 0.96, a * 1.05).reference(p)));
-        beside
-            .bars
-            .push((b > 0.0).then(|| Bar::new(b).spread(b * 0.8, b * 1.3).reference(q)));
+        alone.bars.push(Some(
+            Bar::new(a)
+                .spread((a * 0.96).round(), (a * 1.05).round())
+                .reference(p),
+        ));
+        beside.bars.push((b > 0.0).then(|| {
+            Bar::new(b)
+                .spread((b * 8.0).round() / 10.0, (b * 13.0).round() / 10.0)
+                .reference(q)
+        }));
     }
     let chart = Bars {
         axis: Axis::new("files created", Unit::named("files/s")).log(),
