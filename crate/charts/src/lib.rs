@@ -29,6 +29,7 @@
 //! `draw::body`, `draw::legend::entries`, `hit` and `table`.
 
 pub mod describe;
+pub mod figures;
 mod draw;
 mod hit;
 mod layout;
