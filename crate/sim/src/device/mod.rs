@@ -19,7 +19,6 @@ mod array;
 mod disk;
 mod flush_gate;
 mod options;
-#[cfg(test)]
 mod presets;
 mod serial;
 mod server;

@@ -122,8 +122,8 @@ pub(super) struct Settings {
     read_ahead_kb: u64,
 }
 
-/// Names of every tunable of an elevator in a kernel, the queue's own included.
-pub(super) fn available(elevator: ElevatorName, policy: &Policy) -> Vec<&'static TunableInfo> {
+/// Every tunable of an elevator in a kernel, the queue's own included.
+pub fn available_tunables(elevator: ElevatorName, policy: &Policy) -> Vec<&'static TunableInfo> {
     elevator.tunables(policy).into_iter().chain(QUEUE.iter()).collect()
 }
 
@@ -132,7 +132,7 @@ impl Settings {
         Self {
             elevator,
             clock: *clock,
-            available: available(elevator, policy),
+            available: available_tunables(elevator, policy),
             deadline: DeadlineTunables::for_clock(clock),
             anticipatory: AnticipatoryTunables::for_clock(clock),
             cfq: CfqTunables::for_clock(clock, &policy.cfq),

@@ -11,7 +11,7 @@ mod releases;
 mod releases_cfq;
 mod releases_fs;
 
-pub use elevators::{ElevatorName, TunableName};
+pub use elevators::{ElevatorName, TunableName, available_tunables};
 pub use error::KernelError;
 pub use patches::{PatchInfo, patches};
 pub use policy::{

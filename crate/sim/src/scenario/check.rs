@@ -1,6 +1,6 @@
 //! What makes a scenario impossible, found before it runs.
 
-use super::{Machine, Scenario, Vocabulary};
+use super::{Machine, Scenario, vocabulary};
 use crate::block::SECTOR_BYTES;
 use crate::device::{AnyDevice, Device};
 use crate::text::{Place, Problem, format_size};
@@ -19,9 +19,9 @@ impl Scenario {
     /// Everything that makes this scenario impossible to run; empty if nothing does. Texts and links
     /// have passed this already.
     #[must_use]
-    pub fn check(&self, vocabulary: &dyn Vocabulary) -> Vec<Problem> {
+    pub fn check(&self) -> Vec<Problem> {
         let mut problems = self.machine.check();
-        problems.extend(self.kernel.check(vocabulary));
+        problems.extend(self.kernel.check());
         for fault in self.workload.check() {
             problems.push(fault.problem(place("workload")));
         }
@@ -147,7 +147,7 @@ fn check_files(workload: &Workload, machine: &Machine) -> Vec<Problem> {
 impl super::KernelChoice {
     /// Everything about the kernel that does not exist or does not go together.
     #[must_use]
-    pub fn check(&self, vocabulary: &dyn Vocabulary) -> Vec<Problem> {
+    pub fn check(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut known = |what: &str, name: &str, names: Vec<&str>| {
             if !names.contains(&name) {
@@ -155,16 +155,16 @@ impl super::KernelChoice {
                 problems.push(problem.with_names(name, names));
             }
         };
-        known("release", &self.release, vocabulary.releases());
-        known("elevator", &self.elevator, vocabulary.elevators(&self.release));
+        known("release", &self.release, vocabulary::releases());
+        known("elevator", &self.elevator, vocabulary::elevators(&self.release));
         for patch in &self.patches {
-            known("patch", patch, vocabulary.patches());
+            known("patch", patch, vocabulary::patches());
         }
         if !problems.is_empty() {
             return problems;
         }
-        problems.extend(vocabulary.refuses(self).map(|reason| Problem::new(place("kernels"), reason)));
-        let tunables = vocabulary.tunables(self);
+        problems.extend(vocabulary::refuses(self).map(|reason| Problem::new(place("kernels"), reason)));
+        let tunables = vocabulary::tunables(self);
         for (name, value) in &self.tunables {
             let place = place(&format!("tunable.{name}"));
             match tunables.iter().find(|info| info.name == name) {

@@ -6,8 +6,8 @@
 use super::check::{DEFAULT_EVENTS, DEFAULT_TIME_NS, MAX_EVENTS, MAX_TIME_NS};
 use super::kernel_text::read_kernels;
 use super::machine_text::read_machine;
-use super::{KernelChoice, Limits, Machine, Overrides, Scenario, Vocabulary};
-use crate::text::{Field, Kind, Node, Problem, Problems, Scale};
+use super::{KernelChoice, Limits, Machine, Overrides, Scenario};
+use crate::text::{Field, Kind, Node, Position, Problem, Problems, Scale};
 use crate::workload::built_in;
 use crate::workload::text::{Values, WorkloadText, read_field};
 
@@ -44,13 +44,8 @@ impl ScenarioFile {
     ///
     /// # Errors
     /// Every problem found.
-    pub fn from_toml(
-        document: &str,
-        text: &str,
-        overrides: &Overrides,
-        vocabulary: &dyn Vocabulary,
-    ) -> Result<Self, Vec<Problem>> {
-        Self::from_tree(document, Node::parse(document, text)?, overrides, vocabulary)
+    pub fn from_toml(document: &str, text: &str, overrides: &Overrides) -> Result<Self, Vec<Problem>> {
+        Self::from_tree(document, Node::parse(document, text)?, overrides)
     }
 
     /// Reads a scenario's tree.
@@ -58,14 +53,13 @@ impl ScenarioFile {
         document: &str,
         mut root: Node,
         overrides: &Overrides,
-        vocabulary: &dyn Vocabulary,
     ) -> Result<Self, Vec<Problem>> {
         let mut problems = Problems::default();
         overrides.apply(document, &mut root, &mut problems);
-        let file = read(&Field::root(document, &root), vocabulary, &mut problems);
+        let file = read(&Field::root(document, &root), &mut problems);
         if let (Some(file), true) = (&file, problems.is_empty()) {
             // What one kernel's run refuses for the machine or the workload, every kernel's does.
-            let faults = file.scenarios().first().map(|scenario| scenario.check(vocabulary));
+            let faults = file.scenarios().first().map(|scenario| scenario.check());
             for mut problem in faults.unwrap_or_default() {
                 document.clone_into(&mut problem.place.document);
                 problems.push(root.locate(problem));
@@ -93,8 +87,8 @@ impl Scenario {
     ///
     /// # Errors
     /// Every problem found; that there are several kernels is one.
-    pub fn from_toml(text: &str, vocabulary: &dyn Vocabulary) -> Result<Self, Vec<Problem>> {
-        let file = ScenarioFile::from_toml("scenario", text, &Overrides::none(), vocabulary)?;
+    pub fn from_toml(text: &str) -> Result<Self, Vec<Problem>> {
+        let file = ScenarioFile::from_toml("scenario", text, &Overrides::none())?;
         let mut scenarios = file.scenarios();
         match (scenarios.pop(), scenarios.len()) {
             (Some(scenario), 0) => Ok(scenario),
@@ -107,7 +101,7 @@ impl Scenario {
     }
 }
 
-fn read(root: &Field<'_>, vocabulary: &dyn Vocabulary, problems: &mut Problems) -> Option<ScenarioFile> {
+fn read(root: &Field<'_>, problems: &mut Problems) -> Option<ScenarioFile> {
     let mut table = root.table(problems)?;
     let mut words =
         |key| table.field(key).and_then(|field| field.text(problems)).unwrap_or("").trim().to_owned();
@@ -122,7 +116,7 @@ fn read(root: &Field<'_>, vocabulary: &dyn Vocabulary, problems: &mut Problems) 
     let machine = read_machine(table.field("machine").as_ref(), problems);
     let tunables = table.field("tunable");
     let kernels = table.require("kernels", "at least one, such as \"cfq@2.6.35\"", problems);
-    let kernels = kernels.map(|field| read_kernels(&field, tunables.as_ref(), vocabulary, problems));
+    let kernels = kernels.map(|field| read_kernels(&field, tunables.as_ref(), problems));
     let workload = table.require("workload", "a built-in one's name, or a table with processes", problems);
     let workload = workload.map(|field| read_workload(&field, problems));
     table.finish(problems);
@@ -154,7 +148,9 @@ fn read_workload(field: &Field<'_>, problems: &mut Problems) -> Option<WorkloadT
     // Values that came in by name stand beside the workload's own keys; they are its parameters.
     let mut own = field.node.clone();
     if let Kind::Table(entries) = &mut own.kind {
-        for (key, value) in table.all().into_iter().filter(|(_, value)| value.node.origin.is_some()) {
+        for (key, value) in
+            table.all().into_iter().filter(|(_, value)| value.node.position == Position::default())
+        {
             values.set_field(key, &value);
             entries.remove(key);
         }

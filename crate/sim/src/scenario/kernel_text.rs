@@ -1,7 +1,7 @@
 //! Kernels and tunables as a text says them.
 
 use super::kernel_choice::KernelName;
-use super::{KernelChoice, KernelColumn, Vocabulary};
+use super::{KernelChoice, KernelColumn, vocabulary};
 use crate::block::elevator::tunables::{TunableInfo, TunableUnit};
 use crate::text::{Field, Kind, Node, Problems, Scale, parse_quantity};
 use std::collections::BTreeMap;
@@ -14,7 +14,6 @@ const MAX_KERNELS: usize = 12;
 pub(super) fn read_kernels(
     field: &Field<'_>,
     tunables: Option<&Field<'_>>,
-    vocabulary: &dyn Vocabulary,
     problems: &mut Problems,
 ) -> Vec<KernelColumn> {
     let listed;
@@ -33,9 +32,9 @@ pub(super) fn read_kernels(
         return Vec::new();
     }
     let mut columns: Vec<KernelColumn> =
-        items.iter().filter_map(|item| read_kernel(item, vocabulary, problems)).collect();
+        items.iter().filter_map(|item| read_kernel(item, problems)).collect();
     if let Some(tunables) = tunables {
-        spread_tunables(tunables, &mut columns, vocabulary, problems);
+        spread_tunables(tunables, &mut columns, problems);
     }
     for (index, column) in columns.iter().enumerate() {
         if columns.iter().take(index).any(|earlier| earlier.label == column.label) {
@@ -51,13 +50,9 @@ fn loose_like(field: &Field<'_>, text: &str) -> Node {
 }
 
 /// A kernel name, or `{ kernel = "...", label = "...", tunables = { ... } }`.
-fn read_kernel(
-    field: &Field<'_>,
-    vocabulary: &dyn Vocabulary,
-    problems: &mut Problems,
-) -> Option<KernelColumn> {
+fn read_kernel(field: &Field<'_>, problems: &mut Problems) -> Option<KernelColumn> {
     if !matches!(field.node.kind, Kind::Table(_)) {
-        let kernel = read_name(field, vocabulary, problems)?;
+        let kernel = read_name(field, problems)?;
         return Some(KernelColumn { label: field.text(problems)?.trim().to_owned(), kernel });
     }
     let mut table = field.table(problems)?;
@@ -66,11 +61,11 @@ fn read_kernel(
     let tunables = table.field("tunables");
     table.finish(problems);
     let name = name?;
-    let mut kernel = read_name(&name, vocabulary, problems)?;
+    let mut kernel = read_name(&name, problems)?;
     for (key, value) in
         tunables.and_then(|field| field.table(problems)).iter_mut().flat_map(|table| table.all())
     {
-        read_tunable(key, &value, &mut kernel, vocabulary, problems);
+        read_tunable(key, &value, &mut kernel, problems);
     }
     let label = match label {
         Some(label) => label?.to_owned(),
@@ -79,11 +74,7 @@ fn read_kernel(
     Some(KernelColumn { label, kernel })
 }
 
-fn read_name(
-    field: &Field<'_>,
-    vocabulary: &dyn Vocabulary,
-    problems: &mut Problems,
-) -> Option<KernelChoice> {
+fn read_name(field: &Field<'_>, problems: &mut Problems) -> Option<KernelChoice> {
     let name = match KernelName::parse(field.text(problems)?) {
         Ok(name) => name,
         Err(message) => {
@@ -91,19 +82,20 @@ fn read_name(
             return None;
         }
     };
-    let mut known = |what: &str, name: &str, names: Vec<&str>| {
+    let mut known = |message: &str, name: &str, names: Vec<&str>| {
         let is_known = names.contains(&name);
         if !is_known {
-            problems.push(field.problem(format!("there is no {what} \"{name}\"")).with_names(name, names));
+            problems.push(field.problem(format!("{message} \"{name}\"")).with_names(name, names));
         }
         is_known
     };
-    let mut all_known = known("release", name.release, vocabulary.releases());
+    let mut all_known = known("there is no release", name.release, vocabulary::releases());
     if all_known {
-        all_known &= known("elevator", name.elevator, vocabulary.elevators(name.release));
+        let message = format!("{} has no elevator", name.release);
+        all_known &= known(&message, name.elevator, vocabulary::elevators(name.release));
     }
     for patch in &name.patches {
-        all_known &= known("patch", patch, vocabulary.patches());
+        all_known &= known("there is no patch", patch, vocabulary::patches());
     }
     if !all_known {
         return None;
@@ -114,27 +106,21 @@ fn read_name(
         elevator: name.elevator.to_owned(),
         tunables: BTreeMap::new(),
     };
-    if let Some(reason) = vocabulary.refuses(&kernel) {
+    if let Some(reason) = vocabulary::refuses(&kernel) {
         problems.push(field.problem(reason));
         return None;
     }
     for (key, value) in name.tunables {
         let node = loose_like(field, value);
         let value = Field { node: &node, path: format!("{}.{key}", field.path), ..field.clone() };
-        read_tunable(key, &value, &mut kernel, vocabulary, problems);
+        read_tunable(key, &value, &mut kernel, problems);
     }
     Some(kernel)
 }
 
 /// Sets a tunable of one kernel.
-fn read_tunable(
-    key: &str,
-    value: &Field<'_>,
-    kernel: &mut KernelChoice,
-    vocabulary: &dyn Vocabulary,
-    problems: &mut Problems,
-) {
-    let tunables = vocabulary.tunables(kernel);
+fn read_tunable(key: &str, value: &Field<'_>, kernel: &mut KernelChoice, problems: &mut Problems) {
+    let tunables = vocabulary::tunables(kernel);
     match tunables.iter().find(|info| info.name == key) {
         Some(info) => {
             if let Some(value) = read_value(info, value, problems) {
@@ -149,17 +135,12 @@ fn read_tunable(
 }
 
 /// Gives the tunables of the whole text to the kernels that know them.
-fn spread_tunables(
-    field: &Field<'_>,
-    columns: &mut [KernelColumn],
-    vocabulary: &dyn Vocabulary,
-    problems: &mut Problems,
-) {
+fn spread_tunables(field: &Field<'_>, columns: &mut [KernelColumn], problems: &mut Problems) {
     for (key, value) in field.table(problems).iter_mut().flat_map(|table| table.all()) {
         let mut all: Vec<&str> = Vec::new();
         let mut read = None;
         for column in columns.iter_mut() {
-            let tunables = vocabulary.tunables(&column.kernel);
+            let tunables = vocabulary::tunables(&column.kernel);
             all.extend(tunables.iter().map(|info| info.name));
             if let Some(info) = tunables.iter().find(|info| info.name == key) {
                 read = read.or_else(|| Some(read_value(info, &value, problems)));
@@ -197,7 +178,7 @@ fn read_value(info: &TunableInfo, field: &Field<'_>, problems: &mut Problems) ->
         _ => None,
     };
     let value = match bare {
-        Some(value) => value.checked_mul(unit).unwrap_or(u64::MAX),
+        Some(value) => value.saturating_mul(unit),
         None => field.quantity(scale, &(0..=u64::MAX), problems)?,
     };
     let bounds = info.min.saturating_mul(unit)..=info.max.saturating_mul(unit);

@@ -13,6 +13,7 @@ mod experiment;
 mod file;
 mod kernel_choice;
 mod kernel_text;
+pub mod link;
 mod machine;
 mod machine_text;
 mod overrides;
@@ -26,7 +27,6 @@ pub use experiment::{CLAIMS_JSON, Case, Column, Experiment, Interactive, Metric,
 pub use file::{KernelColumn, ScenarioFile};
 pub use machine::{FileSystemKind, FileSystemOptions, HostCosts, Machine};
 pub use overrides::Overrides;
-pub use vocabulary::{QUEUE_TUNABLES, Vocabulary};
 
 use crate::workload::Workload;
 use serde::{Deserialize, Serialize};

@@ -41,11 +41,11 @@ impl Overrides {
     ///
     /// # Errors
     /// The argument has no `=`.
-    pub fn add(&mut self, argument: &str) -> Result<(), Problem> {
+    pub fn add(&mut self, argument: &str) -> Result<(), Vec<Problem>> {
         let Some((path, value)) = argument.split_once('=') else {
             let place = Place::of_path(&self.document, argument);
             let message = "this sets nothing: write a path and a value, such as tunable.slice_idle=0";
-            return Err(Problem::new(place, message));
+            return Err(vec![Problem::new(place, message)]);
         };
         self.values.insert(path.trim().to_owned(), value.trim().to_owned());
         Ok(())

@@ -1,40 +1,6 @@
 //! Scenario files and experiments as a specification.
 
 use super::*;
-use crate::block::elevator::tunables::TunableInfo;
-use crate::block::elevator::{AnticipatoryTunables, CfqTunables, DeadlineTunables};
-
-/// A small vocabulary that does not change with the kernel tables.
-pub(super) struct TestNames;
-
-impl Vocabulary for TestNames {
-    fn releases(&self) -> Vec<&'static str> {
-        vec!["2.6.32", "2.6.35", "2.6.37"]
-    }
-    fn patches(&self) -> Vec<&'static str> {
-        vec!["blk-yield", "rq-noidle-pair", "revert-8e55063"]
-    }
-    fn elevators(&self, release: &str) -> Vec<&'static str> {
-        let mut names = vec!["noop", "deadline", "cfq"];
-        if release == "2.6.32" {
-            names.push("anticipatory");
-        }
-        names
-    }
-    fn tunables(&self, kernel: &KernelChoice) -> Vec<&'static TunableInfo> {
-        let own = match kernel.elevator.as_str() {
-            "cfq" => CfqTunables::info(),
-            "deadline" => DeadlineTunables::info(),
-            "anticipatory" => AnticipatoryTunables::info(),
-            _ => &[],
-        };
-        own.iter().chain(&QUEUE_TUNABLES).collect()
-    }
-    fn refuses(&self, kernel: &KernelChoice) -> Option<String> {
-        let is_early = kernel.release == "2.6.32" && !kernel.patches.is_empty();
-        is_early.then(|| "these patches are for 2.6.35".to_owned())
-    }
-}
 
 const SMALL: &str = "\
 kernels = \"cfq\"
@@ -42,7 +8,7 @@ workload = \"fs-mark\"
 ";
 
 fn read(text: &str) -> Result<ScenarioFile, Vec<Problem>> {
-    ScenarioFile::from_toml("scenario", text, &Overrides::none(), &TestNames)
+    ScenarioFile::from_toml("scenario", text, &Overrides::none())
 }
 
 fn problems(text: &str) -> Vec<String> {
@@ -51,14 +17,14 @@ fn problems(text: &str) -> Vec<String> {
 
 fn overridden(path: &str, value: &str) -> Result<ScenarioFile, Vec<String>> {
     let overrides = Overrides::from_document("link").with(path, value);
-    ScenarioFile::from_toml("scenario", SMALL, &overrides, &TestNames)
+    ScenarioFile::from_toml("scenario", SMALL, &overrides)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect())
 }
 
 /// What is not said has its default.
 #[test]
 fn two_lines_are_a_scenario() {
-    let scenario = Scenario::from_toml(SMALL, &TestNames).expect("right");
+    let scenario = Scenario::from_toml(SMALL).expect("right");
     assert_eq!(scenario.machine, Machine::default());
     assert_eq!(scenario.kernel, KernelChoice::parse("cfq@2.6.35").expect("right"));
     assert_eq!((scenario.seed, scenario.limits.time_ns), (1, 10_000_000_000));
@@ -138,11 +104,11 @@ fn mistakes_are_explained() {
         ),
         (
             "kernels = \"cqf\"\nworkload = \"fs-mark\"",
-            "scenario line 1: kernels = \"cqf\": there is no elevator \"cqf\"; did you mean cfq?",
+            "scenario line 1: kernels = \"cqf\": 2.6.35 has no elevator \"cqf\"; did you mean cfq?",
         ),
         (
-            "kernels = \"cfq@2.6.53\"\nworkload = \"fs-mark\"",
-            "scenario line 1: kernels = \"cfq@2.6.53\": there is no release \"2.6.53\"; did you mean 2.6.35?",
+            "kernels = \"cfq@2.6.35x\"\nworkload = \"fs-mark\"",
+            "scenario line 1: kernels = \"cfq@2.6.35x\": there is no release \"2.6.35x\"; did you mean 2.6.35?",
         ),
         (
             "kernels = \"cfq+blk_yield\"\nworkload = \"fs-mark\"",
@@ -150,7 +116,7 @@ fn mistakes_are_explained() {
         ),
         (
             "kernels = [\"cfq@2.6.32+blk-yield\"]\nworkload = \"fs-mark\"",
-            "scenario line 1: kernels = \"cfq@2.6.32+blk-yield\": these patches are for 2.6.35",
+            "scenario line 1: kernels = \"cfq@2.6.32+blk-yield\": the patch",
         ),
         (
             "kernels = [\"cfq\", \"cfq\"]\nworkload = \"fs-mark\"",
@@ -306,7 +272,7 @@ fn overrides() {
             "0",
             "link: tunable.slice_idel = 0: none of the kernels has a tunable of this name; did you mean slice_idle?",
         ),
-        ("kernels", "deadline,cqf", "link: kernels = cqf: there is no elevator \"cqf\"; did you mean cfq?"),
+        ("kernels", "deadline,cqf", "link: kernels = cqf: 2.6.35 has no elevator \"cqf\"; did you mean cfq?"),
         (
             "workload.fil-size",
             "1",
@@ -341,7 +307,7 @@ mod experiments {
                     .iter()
                     .map(|column| {
                         experiment
-                            .scenario(&column.label, &case.name, 7, &Overrides::none(), &TestNames)
+                            .scenario(&column.label, &case.name, 7, &Overrides::none())
                             .unwrap_or_else(|problems| panic!("{problems:#?}"))
                     })
                     .collect();
@@ -349,13 +315,13 @@ mod experiments {
                     assert_eq!(run.kernel, KernelChoice::parse(&column.kernel).expect("a name"));
                     assert_eq!((&run.machine, &run.workload), (&runs[0].machine, &runs[0].workload));
                     assert_eq!((run.seed, run.limits.time_ns), (7, case.time_ns));
-                    assert!(run.check(&TestNames).is_empty());
+                    assert!(run.check().is_empty());
                 }
             }
             // Every metric names a process and a mark of its case's workload.
             for metric in &experiment.metrics {
                 let run = experiment
-                    .scenario(&experiment.columns[0].label, &metric.case, 1, &Overrides::none(), &TestNames)
+                    .scenario(&experiment.columns[0].label, &metric.case, 1, &Overrides::none())
                     .expect("right");
                 let process = run.workload.processes.iter().find(|process| process.name == metric.process);
                 let process = process.unwrap_or_else(|| panic!("{}", metric.process));
@@ -402,12 +368,12 @@ mod experiments {
         let selection = Selection {
             case: "mixed",
             kernels: &kernels,
+            workload: None,
             seed: 3,
             is_interactive: true,
             overrides: &overrides,
         };
-        let file =
-            experiment().select(&selection, &TestNames).unwrap_or_else(|problems| panic!("{problems:#?}"));
+        let file = experiment().select(&selection).unwrap_or_else(|problems| panic!("{problems:#?}"));
         let labels: Vec<&str> = file.kernels.iter().map(|column| column.label.as_str()).collect();
         assert_eq!(labels, ["vanilla cfq", "cfq@2.6.37", "deadline"]);
         assert_eq!((file.machine.hz, file.limits.time_ns), (250, 30_000_000_000));
@@ -421,8 +387,7 @@ mod experiments {
     #[test]
     fn unknown_names() {
         let say = |kernel: &str, case: &str| -> String {
-            experiment().scenario(kernel, case, 1, &Overrides::none(), &TestNames).expect_err("wrong")[0]
-                .to_string()
+            experiment().scenario(kernel, case, 1, &Overrides::none()).expect_err("wrong")[0].to_string()
         };
         assert_eq!(
             say("vanila cfq", "mixed"),
@@ -430,7 +395,7 @@ mod experiments {
         );
         assert_eq!(
             say("deadlin", "mixed"),
-            "experiment cfq-noidle-2010: kernels = deadlin: there is no elevator \"deadlin\"; did you mean deadline?"
+            "experiment cfq-noidle-2010: kernels = deadlin: 2.6.35 has no elevator \"deadlin\"; did you mean deadline?"
         );
         assert_eq!(
             say("deadline", "mxed"),
@@ -468,7 +433,7 @@ mod properties {
             for (path, value) in paths {
                 overrides = overrides.with(&path, &value);
             }
-            let _ = ScenarioFile::from_toml("scenario", SMALL, &overrides, &TestNames);
+            let _ = ScenarioFile::from_toml("scenario", SMALL, &overrides);
         }
 
         /// Pieces of the language in any order are read or refused.

@@ -1,45 +1,46 @@
 //! The names a kernel choice may use, seen from the scenario: what exists, and what goes together.
+//!
+//! Everything here is asked of `kernel`; nothing is known twice.
 
-use super::KernelChoice;
-use crate::block::elevator::tunables::{TunableInfo, TunableUnit};
+use super::{FileSystemKind, KernelChoice};
+use crate::block::elevator::tunables::TunableInfo;
+use crate::kernel::{self, ElevatorName, Policy};
 
-/// Names of releases, patches, elevators and tunables.
-pub trait Vocabulary {
-    /// Every release, oldest first.
-    fn releases(&self) -> Vec<&'static str>;
-
-    /// Every patch.
-    fn patches(&self) -> Vec<&'static str>;
-
-    /// Every elevator that `release` has.
-    fn elevators(&self, release: &str) -> Vec<&'static str>;
-
-    /// Every tunable of the kernel's elevator and of its queue.
-    fn tunables(&self, kernel: &KernelChoice) -> Vec<&'static TunableInfo>;
-
-    /// Why the release, the patches and the elevator do not go together, if they do not; their names
-    /// are known.
-    fn refuses(&self, kernel: &KernelChoice) -> Option<String>;
+/// Every release, oldest first.
+pub(super) fn releases() -> Vec<&'static str> {
+    kernel::releases().iter().map(|release| release.name).collect()
 }
 
-/// The queue's own tunables, the same for every elevator: `/sys/block/*/queue`.
-///
-/// *Follows:* docs/model/block-layer.md, sections 1.2 (`nr_requests`) and 1.5 (`read_ahead_kb`).
-pub static QUEUE_TUNABLES: [TunableInfo; 2] = [
-    TunableInfo {
-        name: "nr_requests",
-        unit: TunableUnit::Requests,
-        min: 4,
-        max: 8192,
-        default: 128,
-        documentation: "How many requests of each kind, sync and async, may wait before those who want more sleep.",
-    },
-    TunableInfo {
-        name: "read_ahead_kb",
-        unit: TunableUnit::Kilobytes,
-        min: 0,
-        max: 16_384,
-        default: 128,
-        documentation: "The most that is read ahead of a sequential reader.",
-    },
-];
+/// Every patch.
+pub(super) fn patches() -> Vec<&'static str> {
+    kernel::patches().iter().map(|patch| patch.name).collect()
+}
+
+/// Every elevator that `release` has.
+pub(super) fn elevators(release: &str) -> Vec<&'static str> {
+    let has_anticipatory =
+        kernel::releases().iter().any(|info| info.name == release && info.has_anticipatory);
+    let all = ElevatorName::ALL.into_iter();
+    all.filter(|name| has_anticipatory || *name != ElevatorName::Anticipatory)
+        .map(ElevatorName::name)
+        .collect()
+}
+
+/// Every tunable of the kernel's elevator and of its queue; none if the kernel does not exist.
+pub(super) fn tunables(choice: &KernelChoice) -> Vec<&'static TunableInfo> {
+    let elevator = ElevatorName::ALL.into_iter().find(|elevator| elevator.name() == choice.elevator);
+    match (elevator, policy(choice)) {
+        (Some(elevator), Ok(policy)) => kernel::available_tunables(elevator, &policy),
+        _ => Vec::new(),
+    }
+}
+
+/// Why release and patches, whose names are known, do not go together, if they do not.
+pub(super) fn refuses(choice: &KernelChoice) -> Option<String> {
+    policy(choice).err()
+}
+
+/// The kernel's rules. The file system makes no difference to what may be said about the kernel.
+fn policy(choice: &KernelChoice) -> Result<Policy, String> {
+    Policy::new(&choice.release, &choice.patches, FileSystemKind::Ext4).map_err(|error| error.to_string())
+}

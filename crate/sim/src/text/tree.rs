@@ -113,6 +113,30 @@ impl Node {
         }
     }
 
+    /// The node with every node below it remembering its document and path, so that it can become
+    /// part of another tree.
+    #[must_use]
+    pub fn at_home(mut self, document: &str, path: &str) -> Self {
+        let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+        self.kind = match self.kind {
+            Kind::Table(entries) => {
+                let home = |(key, entry): (String, Entry)| {
+                    let node = entry.node.at_home(document, &below(&key));
+                    (key, Entry { node, ..entry })
+                };
+                Kind::Table(entries.into_iter().map(home).collect())
+            }
+            Kind::List(list) => {
+                let home = |(index, node): (usize, Self)| node.at_home(document, &below(&index.to_string()));
+                Kind::List(list.into_iter().enumerate().map(home).collect())
+            }
+            other => other,
+        };
+        let home = || Box::new((document.to_owned(), path.to_owned()));
+        self.origin = self.origin.or_else(|| Some(home()));
+        self
+    }
+
     /// The value as it was written, for messages.
     #[must_use]
     pub fn written(&self) -> String {

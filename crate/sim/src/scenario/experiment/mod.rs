@@ -7,7 +7,7 @@
 
 mod read;
 
-use super::{KernelChoice, Overrides, Scenario, ScenarioFile, Vocabulary};
+use super::{KernelChoice, Overrides, Scenario, ScenarioFile};
 use crate::text::{Kind, Node, Place, Problem, format_time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -105,6 +105,8 @@ pub struct Selection<'a> {
     pub case: &'a str,
     /// Kernels: labels of columns, or kernel names; none means every column.
     pub kernels: &'a [String],
+    /// The text of a workload that runs instead of the case's.
+    pub workload: Option<&'a str>,
     /// Seed.
     pub seed: u64,
     /// As long as in the page, instead of as long as the published numbers need.
@@ -169,10 +171,10 @@ impl Experiment {
     ///
     /// # Errors
     /// There is none; the problem names the nearest.
-    pub fn case(&self, name: &str) -> Result<&Case, Problem> {
+    pub fn case(&self, name: &str) -> Result<&Case, Vec<Problem>> {
         self.cases.iter().find(|case| case.name == name).ok_or_else(|| {
             let problem = Problem::new(self.place("case"), "the experiment has no case of this name");
-            problem.with_value(name).with_names(name, self.cases.iter().map(|case| case.name.as_str()))
+            vec![problem.with_value(name).with_names(name, self.cases.iter().map(|case| case.name.as_str()))]
         })
     }
 
@@ -187,11 +189,11 @@ impl Experiment {
         case: &str,
         seed: u64,
         overrides: &Overrides,
-        vocabulary: &dyn Vocabulary,
     ) -> Result<Scenario, Vec<Problem>> {
         let kernels = [kernel.to_owned()];
-        let selection = Selection { case, kernels: &kernels, seed, is_interactive: false, overrides };
-        let file = self.select(&selection, vocabulary)?;
+        let selection =
+            Selection { case, kernels: &kernels, workload: None, seed, is_interactive: false, overrides };
+        let file = self.select(&selection)?;
         let none = || vec![Problem::new(self.place("kernels"), "no kernel is chosen")];
         file.scenarios().into_iter().next().ok_or_else(none)
     }
@@ -200,12 +202,8 @@ impl Experiment {
     ///
     /// # Errors
     /// Every problem with the names and the overrides.
-    pub fn select(
-        &self,
-        selection: &Selection<'_>,
-        vocabulary: &dyn Vocabulary,
-    ) -> Result<ScenarioFile, Vec<Problem>> {
-        let case = self.case(selection.case).map_err(|problem| vec![problem])?;
+    pub fn select(&self, selection: &Selection<'_>) -> Result<ScenarioFile, Vec<Problem>> {
+        let case = self.case(selection.case)?;
         let position = self.cases.iter().position(|known| known.name == case.name);
         let time_ns = if selection.is_interactive { case.interactive_time_ns } else { case.time_ns };
         let text = |text: &str| Node::new(Kind::Text(text.to_owned()));
@@ -215,10 +213,13 @@ impl Experiment {
         root.put(&["kernels"], self.kernels(selection.kernels)?);
         root.put(&["time"], text(&format_time(time_ns)));
         root.put(&["seed"], text(&selection.seed.to_string()));
-        if let Some(workload) = position.and_then(|position| self.workloads.get(position)) {
+        let own = position.and_then(|position| self.workloads.get(position));
+        if let Some(text) = selection.workload {
+            root.put(&["workload"], Node::parse("workload", text)?.at_home("workload", ""));
+        } else if let Some(workload) = own {
             root.put(&["workload"], workload.clone());
         }
-        ScenarioFile::from_tree(&self.document(), root, selection.overrides, vocabulary)
+        ScenarioFile::from_tree(&self.document(), root, selection.overrides)
     }
 
     /// The chosen kernels as a scenario file's `kernels`.
