@@ -4,9 +4,12 @@
 pub mod block;
 pub mod device;
 pub mod engine;
+pub mod fs;
 pub mod kernel;
 pub mod observe;
 pub mod report;
 pub mod scenario;
+pub mod simulation;
+pub mod task;
 pub mod text;
 pub mod workload;

@@ -39,6 +39,12 @@ impl BlockQueue {
             match self.sequencer.turn(&self.requests, idle) {
                 Turn::Free => {}
                 Turn::Wait => return None,
+                Turn::LastCommandRunning => {
+                    if self.dispatch_list.is_empty() {
+                        self.with_elevator(now_ns, recorder, out, |elevator, io| elevator.dispatch(io, false));
+                    }
+                    return None;
+                }
                 Turn::Flush => return Some(Next::Flush),
                 Turn::Data(request) => return Some(Next::Request(request)),
                 Turn::Done(request) => {

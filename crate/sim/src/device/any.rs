@@ -30,7 +30,6 @@ macro_rules! on_each {
 impl AnyDevice {
     /// An idle device as `options` describe it. `seed` feeds the model's own random streams only.
     ///
-    /// # Errors
     /// When [`DeviceOptions::validate`] finds a problem: every one, by name.
     pub fn new(options: &DeviceOptions, seed: u64) -> Result<Self, InvalidOptions> {
         Ok(match options {

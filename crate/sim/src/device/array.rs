@@ -124,7 +124,6 @@ pub struct FcArray {
 impl FcArray {
     /// An array that is idle, with nothing in its cache. `seed` decides how long spindles take to position.
     ///
-    /// # Errors
     /// When [`FcArrayOptions::validate`] finds a problem.
     pub fn new(options: &FcArrayOptions, seed: u64) -> Result<Self, InvalidOptions> {
         InvalidOptions::none_of(options.validate())?;
@@ -284,8 +283,8 @@ mod tests {
         FcArray::new(&FcArrayOptions::default(), 1).expect("valid")
     }
 
-    /// Section 7.3: R1 64 KiB 0.58 ms, R2 28 KiB 0.49, R3 4 KiB 0.43 (exact); with 0.39 ms of host time that is
-    /// 516 to 577 files a second (section 0.2).
+    /// Section 7.3: R1 64 KiB 0.58 ms, R2 28 KiB 0.49, R3 4 KiB 0.43 (exact); with 0.39 ms of host time
+    /// that is 516 to 577 files a second (section 0.2).
     #[test]
     fn a_small_file_takes_under_two_milliseconds() {
         let (mut device, mut now_ns) = (array(), 390 * US);
@@ -298,9 +297,9 @@ mod tests {
         assert!(!device.has_volatile_cache());
     }
 
-    /// The first read of a stream waits for a spindle: 4 to 7 ms. The second makes the array read ahead and waits
-    /// again. From then on each takes 0.43 ms and its data at 400 MB/s (section 0.2), for several streams at
-    /// once, with random reads between them.
+    /// The first read of a stream waits for a spindle: 4 to 7 ms. The second makes the array read ahead and
+    /// waits again. From then on each takes 0.43 ms and its data at 400 MB/s (section 0.2), for several
+    /// streams at once, with random reads between them.
     #[test]
     fn streams_are_recognised() {
         let (mut device, mut now_ns) = (array(), 0);
@@ -326,8 +325,9 @@ mod tests {
         }
     }
 
-    /// Section 7.3: a buffered reader with windows of 128 KiB and about 0.05 ms of host time each gets 150 to 165 MB/s;
-    /// with the next window always waiting it gets the front end's 173 (section 0.4, reader alone on device A).
+    /// Section 7.3: a buffered reader with windows of 128 KiB and about 0.05 ms of host time each gets 150
+    /// to 165 MB/s; with the next window always waiting it gets the front end's 173 (section 0.4, reader
+    /// alone on device A).
     #[test]
     fn a_sequential_reader_is_limited_by_the_front_end() {
         let (mut device, mut now_ns) = (array(), 0);
@@ -340,8 +340,8 @@ mod tests {
         assert_near("MB/s", mb_per_s(5_000 * 131_072, took_ns), 173, 1);
     }
 
-    /// With its data in the cache the array is a serial device: it ends reads of a stream and writes exactly when
-    /// device A of section 0.4 does.
+    /// With its data in the cache the array is a serial device: it ends reads of a stream and writes
+    /// exactly when device A of section 0.4 does.
     #[test]
     fn from_the_cache_it_is_device_a() {
         let mut device = array();
@@ -366,10 +366,10 @@ mod tests {
         assert_eq!(ends, drain(&mut || next_end(&mut server)));
     }
 
-    /// Random reads of 4 KiB: one at a time they wait 5.5 ms on average for a spindle, so 167 a second (2 %). With 32
-    /// waiting all twelve spindles work, as far as chance spreads the reads over them: fewer than the 2160 a second
-    /// that they could deliver, more than the 1580 of a closed network of thirteen queues (the front end is one)
-    /// whose service times have no upper limit.
+    /// Random reads of 4 KiB: one at a time they wait 5.5 ms on average for a spindle, so 167 a second (2
+    /// %). With 32 waiting all twelve spindles work, as far as chance spreads the reads over them: fewer
+    /// than the 2160 a second that they could deliver, more than the 1580 of a closed network of thirteen
+    /// queues (the front end is one) whose service times have no upper limit.
     #[test]
     fn random_reads_use_every_spindle() {
         let mut places = RandomStream::new(3, "test places");
@@ -392,8 +392,9 @@ mod tests {
         assert!(next_end(&mut device).is_some_and(|(end_ns, done)| end_ns > 4 * MS && done == [0]));
     }
 
-    /// Writes run at the front end's pace (1 MiB in 3.04 ms, 345 MB/s) until the cache is filled to its watermark,
-    /// then at the pace of destaging; when left alone the cache empties. 2 %: start and end of a stretch.
+    /// Writes run at the front end's pace (1 MiB in 3.04 ms, 345 MB/s) until the cache is filled to its
+    /// watermark, then at the pace of destaging; when left alone the cache empties. 2 %: start and end of a
+    /// stretch.
     #[test]
     fn a_full_cache_slows_writes_to_the_destage_rate() {
         let options = FcArrayOptions { watermark_bytes: 256 << 20, ..FcArrayOptions::default() };

@@ -154,7 +154,6 @@ impl SataDisk {
     /// A disk that is idle, with its heads at the first sector and nothing in its caches. `seed` decides
     /// how the platter stands at time zero.
     ///
-    /// # Errors
     /// When [`SataDiskOptions::validate`] finds a problem.
     pub fn new(options: &SataDiskOptions, seed: u64) -> Result<Self, InvalidOptions> {
         InvalidOptions::none_of(options.validate())?;

@@ -91,7 +91,6 @@ pub struct ServerDevice {
 impl ServerDevice {
     /// A device that is idle. `seed` matters only with jitter.
     ///
-    /// # Errors
     /// When [`ServerOptions::validate`] finds a problem.
     pub fn new(options: &ServerOptions, seed: u64) -> Result<Self, InvalidOptions> {
         InvalidOptions::none_of(options.validate())?;
@@ -202,9 +201,9 @@ mod tests {
         ends
     }
 
-    /// Section 0.4, device A as a real kernel used it: fs_mark beside a reader under deadline, the commands of
-    /// one file and a half with the time from start to end that the device stated. All in 0.1 us; tolerance
-    /// 0.2 us, since starts and times are both rounded to tenths.
+    /// Section 0.4, device A as a real kernel used it: fs_mark beside a reader under deadline, the commands
+    /// of one file and a half with the time from start to end that the device stated. All in 0.1 us;
+    /// tolerance 0.2 us, since starts and times are both rounded to tenths.
     #[test]
     fn device_a_serves_as_recorded() {
         let (r, w) = (Operation::Read, Operation::Write);
@@ -236,8 +235,8 @@ mod tests {
         }
     }
 
-    /// Section 0.4, the service times of device A alone: a read of 128 KiB 757.7 us; writes of 64, 28 and 4 KiB
-    /// 583.8, 491.7 and 430.2 us. Exact before rounding.
+    /// Section 0.4, the service times of device A alone: a read of 128 KiB 757.7 us; writes of 64, 28 and 4
+    /// KiB 583.8, 491.7 and 430.2 us. Exact before rounding.
     #[test]
     fn device_a_alone() {
         let sizes = [(read(0, 0, 256), 757_680), (write(0, 0, 128), 583_840), (write(0, 0, 56), 491_680)];
@@ -246,8 +245,8 @@ mod tests {
         }
     }
 
-    /// Device B: two reads overlap but for their transfers of 327.68 us. Device C: eight at once, each 200 us and
-    /// 655.36 us for its data; the ninth waits for the first.
+    /// Device B: two reads overlap but for their transfers of 327.68 us. Device C: eight at once, each 200
+    /// us and 655.36 us for its data; the ninth waits for the first.
     #[test]
     fn devices_b_and_c_overlap() {
         let reads: Vec<(u64, Command)> = (0..9).map(|tag| (0, read(tag, 0, 256))).collect();

@@ -130,7 +130,6 @@ pub struct SataSsd {
 impl SataSsd {
     /// A disk that is idle and has all of its spare area. `seed` decides how long collections take.
     ///
-    /// # Errors
     /// When [`SataSsdOptions::validate`] finds a problem.
     pub fn new(options: &SataSsdOptions, seed: u64) -> Result<Self, InvalidOptions> {
         InvalidOptions::none_of(options.validate())?;
@@ -319,7 +318,8 @@ mod tests {
         SataSsd::new(&SataSsdOptions::default(), 1).expect("valid")
     }
 
-    /// Section 7.4: 4 KiB read 90 to 150 us, written to the cache 60 to 100 us; no seeks, a volatile cache, 31 tags.
+    /// Section 7.4: 4 KiB read 90 to 150 us, written to the cache 60 to 100 us; no seeks, a volatile cache,
+    /// 31 tags.
     #[test]
     fn single_commands_take_a_tenth_of_a_millisecond() {
         let mut device = ssd();
@@ -343,8 +343,8 @@ mod tests {
         assert!((35_000..=80_000).contains(&many), "{many}");
     }
 
-    /// Sequential reads fill the link's 250 MB/s (2 %: the first access). Long writes, once the cache is full, are
-    /// programmed at 8 channels * 4 KiB / 300 us = 109 MB/s (5 %: the cache, 8 MiB of 200).
+    /// Sequential reads fill the link's 250 MB/s (2 %: the first access). Long writes, once the cache is
+    /// full, are programmed at 8 channels * 4 KiB / 300 us = 109 MB/s (5 %: the cache, 8 MiB of 200).
     #[test]
     fn long_transfers_are_limited_by_link_and_channels() {
         let reading_ns = keep_busy(&mut ssd(), 0, 4, 2_000, |tag| read(tag, 256 * u64::from(tag), 256));
@@ -353,8 +353,8 @@ mod tests {
         assert_near("MB/s writing", mb_per_s(1_600 * 131_072, writing_ns), 109, 5);
     }
 
-    /// A flush takes 0.5 ms with nothing to do, and 256 pages / 8 channels * 300 us = 9.6 ms more for 1 MiB that
-    /// was just written, less what was programmed during its transfer (at most 4.2 ms).
+    /// A flush takes 0.5 ms with nothing to do, and 256 pages / 8 channels * 300 us = 9.6 ms more for 1 MiB
+    /// that was just written, less what was programmed during its transfer (at most 4.2 ms).
     #[test]
     fn a_flush_programs_the_cache() {
         let mut device = ssd();
@@ -380,8 +380,9 @@ mod tests {
         assert!((150 * US..=121_384 + 300 * US).contains(&slowest_ns), "{slowest_ns}");
     }
 
-    /// Until as much is written as the spare area holds nothing pauses; from then on 32 MiB take 308 ms to program
-    /// and 52.5 ms on average to collect for, and some read waits for 5 ms and more. 10 %: 30 draws.
+    /// Until as much is written as the spare area holds nothing pauses; from then on 32 MiB take 308 ms to
+    /// program and 52.5 ms on average to collect for, and some read waits for 5 ms and more. 10 %: 30
+    /// draws.
     #[test]
     fn a_worn_disk_pauses() {
         let options = SataSsdOptions { spare_bytes: 64 << 20, ..SataSsdOptions::default() };

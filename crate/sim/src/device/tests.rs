@@ -50,7 +50,8 @@ pub(super) fn alone(device: &mut impl Device, now_ns: u64, command: Command) -> 
     end_ns
 }
 
-/// Keeps `depth` commands in the device from `now_ns` on until `count` have ended; returns how long that took.
+/// Keeps `depth` commands in the device from `now_ns` on until `count` have ended; returns how long that
+/// took.
 pub(super) fn keep_busy(
     device: &mut impl Device,
     from_ns: u64,

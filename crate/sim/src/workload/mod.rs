@@ -5,8 +5,10 @@
 
 pub mod built_in;
 mod check;
+mod compile;
 mod program;
 pub mod text;
 
 pub use check::{Fault, MAX_DEVICE_BYTES, MAX_PROCESSES, MAX_TIME_NS, Spot};
+pub use compile::{Operation, Program};
 pub use program::{Branch, FileSpec, HandleId, MarkId, Operand, Pattern, ProcessSpec, Step, Times, Workload};

@@ -130,8 +130,6 @@ impl Direction {
 struct Waiting {
     sorted: SortedRequests,
     fifo: Fifo,
-    /// What follows the last dispatched request in sector order, if that was of this direction.
-    next: Option<RequestId>,
 }
 
 /// The deadline I/O scheduler.
@@ -139,6 +137,9 @@ struct Waiting {
 pub struct Deadline {
     tunables: DeadlineTunables,
     waiting: [Waiting; 2],
+    /// What follows the last dispatched request in sector order, in its direction: where the batch
+    /// goes on.
+    next: Option<RequestId>,
     /// Requests in the present batch so far.
     batching: u64,
     /// Times reads were preferred while writes waited, since the last batch of writes.
@@ -149,7 +150,7 @@ impl Deadline {
     /// An empty deadline.
     #[must_use]
     pub fn new(tunables: DeadlineTunables) -> Self {
-        Self { tunables, waiting: Default::default(), batching: 0, starved: 0 }
+        Self { tunables, waiting: Default::default(), next: None, batching: 0, starved: 0 }
     }
 
     /// The tunables in force.
@@ -173,10 +174,10 @@ impl Deadline {
     /// Forgets a request; a batch that would have continued with it continues behind it.
     fn forget(&mut self, io: &mut ElevatorIo<'_>, request: RequestId) {
         let (sector, direction) = (io.requests[request].sector, direction_of(io.requests, request));
-        let waiting = self.of(direction);
-        if waiting.next == Some(request) {
-            waiting.next = waiting.sorted.successor(sector, request);
+        if self.next == Some(request) {
+            self.next = self.of(direction).sorted.successor(sector, request);
         }
+        let waiting = self.of(direction);
         waiting.sorted.remove(sector, request);
         io.requests.fifo_remove(&mut waiting.fifo, request);
     }
@@ -184,31 +185,23 @@ impl Deadline {
     /// Moves a request to the dispatch list and notes where its batch would go on.
     fn release(&mut self, io: &mut ElevatorIo<'_>, request: RequestId) {
         let (sector, direction) = (io.requests[request].sector, direction_of(io.requests, request));
-        let next = self.of(direction).sorted.successor(sector, request);
-        self.of(Direction::Read).next = None;
-        self.of(Direction::Write).next = None;
-        self.of(direction).next = next;
+        self.next = self.of(direction).sorted.successor(sector, request);
         self.forget(io, request);
         io.dispatch_last(request);
     }
 
     /// The next request to serve, counting it as part of its batch.
     fn choose(&mut self, io: &ElevatorIo<'_>) -> Option<RequestId> {
-        if let Some(next) = self.continued_batch() {
+        if self.next.is_some() && self.batching < self.tunables.fifo_batch_requests {
             self.batching += 1;
-            return Some(next);
+            return self.next;
         }
         let direction = self.choose_direction()?;
-        let waiting = &self.waiting[direction as usize];
-        let oldest = waiting.fifo.first()?;
+        let oldest = self.waiting[direction as usize].fifo.first()?;
+        let next = self.next.filter(|next| direction_of(io.requests, *next) == direction);
         let has_expired = io.now_jiffies > io.requests[oldest].fifo_jiffies;
         self.batching = 1;
-        Some(if has_expired { oldest } else { waiting.next.unwrap_or(oldest) })
-    }
-
-    fn continued_batch(&self) -> Option<RequestId> {
-        let [reads, writes] = &self.waiting;
-        writes.next.or(reads.next).filter(|_| self.batching < self.tunables.fifo_batch_requests)
+        Some(if has_expired { oldest } else { next.unwrap_or(oldest) })
     }
 
     /// Reads go first, but only so many times while writes wait.

@@ -139,8 +139,8 @@ mod tests {
         Geometry::new(&SataDiskOptions::default(), 0)
     }
 
-    /// Section 7.2: a track-to-track seek takes 0.8 to 1.0 ms with its settling, the full stroke 17 ms, the mean
-    /// over random pairs 8.5 ms with settling; writes settle 0.5 ms longer.
+    /// Section 7.2: a track-to-track seek takes 0.8 to 1.0 ms with its settling, the full stroke 17 ms, the
+    /// mean over random pairs 8.5 ms with settling; writes settle 0.5 ms longer.
     #[test]
     fn the_seek_curve_has_the_published_points() {
         let (geometry, options) = (geometry(), SataDiskOptions::default());

@@ -366,22 +366,18 @@ impl Machine {
         self.head_sector = reached;
     }
 
-    /// Ends reading ahead, since the mechanism is needed. A sector that is under the head is read to its
-    /// end first, so that a command that wants the next one loses nothing.
+    /// Ends reading ahead, since the mechanism is needed. The sector under the head counts as read, so that a
+    /// command that wants the next one waits only until that begins; another loses nothing either.
     fn stop_read_ahead(&mut self, at_ns: u64) -> Standpoint {
         self.follow_read_ahead(at_ns);
-        let mut standpoint = Standpoint { at_ns, head_sector: self.head_sector };
         if let Some(ahead) = self.ahead.take()
             && ahead.from_ns < at_ns
             && ahead.from_sector < ahead.limit_sector
         {
-            let next = ahead.from_sector + 1;
-            self.segments.fill(ahead.from_sector, next);
-            standpoint.at_ns = ahead.from_ns + self.geometry.pass_ns(ahead.from_sector, next);
-            standpoint.head_sector = next;
-            self.head_sector = next;
+            self.head_sector = ahead.from_sector + 1;
+            self.segments.fill(ahead.from_sector, self.head_sector);
         }
-        standpoint
+        Standpoint { at_ns, head_sector: self.head_sector }
     }
 
     /// A read up to `end` was served from a segment: goes on reading behind it, so that a steady reader

@@ -26,7 +26,8 @@ fn random_reads_per_second(depth: u32) -> u64 {
     u64::from(count) * S / took_ns
 }
 
-/// Section 7.2, check values: random 4 KiB reads, 70 to 80 a second one at a time, 150 to 200 with 31 waiting.
+/// Section 7.2, check values: random 4 KiB reads, 70 to 80 a second one at a time, 150 to 200 with 31
+/// waiting.
 #[test]
 fn random_reads_gain_from_ncq() {
     let (one, many) = (random_reads_per_second(1), random_reads_per_second(31));
@@ -34,8 +35,8 @@ fn random_reads_gain_from_ncq() {
     assert!((150..=200).contains(&many), "{many}");
 }
 
-/// Section 7.2, check values: sequential reads at the media rate of the place, 100 MB/s outside and 50 inside,
-/// however many are outstanding. 2 %: zones have one rate each.
+/// Section 7.2, check values: sequential reads at the media rate of the place, 100 MB/s outside and 50
+/// inside, however many are outstanding. 2 %: zones have one rate each.
 #[test]
 fn sequential_reads_run_at_media_rate() {
     for (first_sector, rate) in [(0, 100), (488_386_584, 75), (976_400_000, 50)] {
@@ -93,8 +94,8 @@ fn a_write_invalidates_what_was_read() {
     assert!(now_ns - begin_ns > MS, "{}", now_ns - begin_ns);
 }
 
-/// Sections 0.2 and 7.2: a flush costs what it takes to write the dirty data: a seek, settling, half a turn on
-/// average, counted once, and the transfer. 64 KiB a tenth of the surface away, over 400 moments: 3 % is
+/// Sections 0.2 and 7.2: a flush costs what it takes to write the dirty data: a seek, settling, half a turn
+/// on average, counted once, and the transfer. 64 KiB a tenth of the surface away, over 400 moments: 3 % is
 /// three standard errors of the mean of a uniform wait. With nothing dirty it costs its overhead.
 #[test]
 fn a_flush_costs_a_seek_and_half_a_turn() {
@@ -128,8 +129,44 @@ fn a_quiet_drive_destages() {
     }
 }
 
-/// Nanoseconds a file: fs_mark's writes (section 4.3), with 0.39 ms of host time, a pause between data and log, and
-/// a flush before and after the commit record, perhaps one after the data too.
+/// Quiet begins when the last command ends, whenever it arrived: with dirty data and a read that takes
+/// longer than the quiet time, the drive turns to the data exactly 1 ms after the read's end.
+#[test]
+fn quiet_begins_when_the_last_command_ends() {
+    let mut device = disk();
+    let written_ns = alone(&mut device, 5 * MS, write(0, FILES, 128));
+    let read_ns = alone(&mut device, written_ns, read(1, 900_000_000, 8));
+    assert!(read_ns - written_ns > 2 * MS);
+    assert_eq!(device.next_event_ns(), Some(read_ns + MS));
+    let mut done = Vec::new();
+    device.advance(read_ns + MS, &mut done);
+    assert_eq!(device.head_sector(), FILES + 128);
+}
+
+/// The write cache never holds more than it has room for, what is being transferred or written included.
+#[test]
+fn the_write_cache_is_never_overfull() {
+    let cache_bytes = 1 << 20;
+    let mut device =
+        disk_with(SataDiskOptions { write_cache_bytes: cache_bytes, ..SataDiskOptions::default() });
+    let mut places = RandomStream::new(3, "test places");
+    let mut fullest = 0;
+    let (mut now_ns, mut waiting) = (0, 0);
+    for tag in 0..500 {
+        device.start(now_ns, write(tag, 1_000 * places.below(900_000), 200));
+        waiting += 1;
+        while waiting == 31 {
+            let (end_ns, done) = next_end(&mut device).expect("writes wait");
+            now_ns = end_ns;
+            waiting -= done.len();
+            fullest = fullest.max(device.dirty_bytes());
+        }
+    }
+    assert!(fullest <= cache_bytes && fullest > cache_bytes - 204_800, "{fullest}");
+}
+
+/// Nanoseconds a file: fs_mark's writes (section 4.3), with 0.39 ms of host time, a pause between data and
+/// log, and a flush before and after the commit record, perhaps one after the data too.
 fn file_ns(mut device: SataDisk, pause: impl Fn(u64) -> u64, flush_after_data: bool) -> u64 {
     let (mut now_ns, files) = (0, 500);
     for file in 0..files {
@@ -156,8 +193,8 @@ fn after_idling(now_ns: u64) -> u64 {
     (now_ns / MS + 8) * MS
 }
 
-/// Section 7.2, check value: an fsync of 64 KiB with barriers takes 25 to 35 ms. With one barrier a file, which is
-/// what ext4 does (0.2), and with a flush after the data too.
+/// Section 7.2, check value: an fsync of 64 KiB with barriers takes 25 to 35 ms. With one barrier a file,
+/// which is what ext4 does (0.2), and with a flush after the data too.
 #[test]
 fn an_fsync_with_barriers_takes_about_thirty_milliseconds() {
     for flush_after_data in [false, true] {
@@ -166,8 +203,9 @@ fn an_fsync_with_barriers_takes_about_thirty_milliseconds() {
     }
 }
 
-/// Sections 0.2 and 4.5: CFQ's idling between data and log costs nearly nothing, because the drive destages the data
-/// meanwhile: 0.85 to 1.02 of the rate without it. A drive that never destages by itself loses more.
+/// Sections 0.2 and 4.5: CFQ's idling between data and log costs nearly nothing, because the drive destages
+/// the data meanwhile: 0.85 to 1.02 of the rate without it. A drive that never destages by itself loses
+/// more.
 #[test]
 fn idling_is_hidden_by_destaging() {
     let percent = |options: &SataDiskOptions| {
@@ -206,10 +244,10 @@ fn reads_beside_writes(reads: u32, writes: u32) -> (SataDisk, u32) {
     (device, write_ended)
 }
 
-/// Section 0.3: reads that wait go first as long as the cache (16 MiB, 128 steps) is less than three quarters
-/// full: nothing is destaged. Above that reads and steps of 128 KiB take turns, as long as it lasts: 120 steps
-/// fall to 96, not further; without end of writes there is a step for each read, after the 128 that the cache
-/// holds. Tolerance: the sixteen writes that may wait for room.
+/// Section 0.3: reads that wait go first as long as the cache (16 MiB, 128 steps) is less than three
+/// quarters full: nothing is destaged. Above that reads and steps of 128 KiB take turns, as long as it
+/// lasts: 120 steps fall to 96, not further; without end of writes there is a step for each read, after the
+/// 128 that the cache holds. Tolerance: the sixteen writes that may wait for room.
 #[test]
 fn waiting_reads_hold_destaging_back() {
     let (device, _) = reads_beside_writes(200, 64);
@@ -220,8 +258,8 @@ fn waiting_reads_hold_destaging_back() {
     assert!((600 + 128 - 16..=600 + 128 + 16).contains(&written), "{written}");
 }
 
-/// A long sequential write fills the cache and then runs at media rate: 100 MB/s outside, and no more than the cache
-/// is ahead. 3 %: the cache, 16 MiB of 1 GB.
+/// A long sequential write fills the cache and then runs at media rate: 100 MB/s outside, and no more than
+/// the cache is ahead. 3 %: the cache, 16 MiB of 1 GB.
 #[test]
 fn a_long_write_runs_at_media_rate() {
     let mut device = disk();
@@ -229,8 +267,8 @@ fn a_long_write_runs_at_media_rate() {
     assert_near("MB/s", mb_per_s(2_000 * 524_288, took_ns), 100, 3);
 }
 
-/// Section 7.2: with reads near the head without end, one that is far away waits no longer than the age limit and
-/// what is begun then: one access.
+/// Section 7.2: with reads near the head without end, one that is far away waits no longer than the age
+/// limit and what is begun then: one access.
 #[test]
 fn an_old_command_goes_first() {
     let mut device = disk();
@@ -254,8 +292,8 @@ fn an_old_command_goes_first() {
     assert!((500 * MS..=535 * MS).contains(&now_ns), "{now_ns}");
 }
 
-/// Without a write cache no volatile cache is reported, and a random write takes as long as a random read and half
-/// a millisecond more for settling.
+/// Without a write cache no volatile cache is reported, and a random write takes as long as a random read
+/// and half a millisecond more for settling.
 #[test]
 fn without_cache_a_write_goes_to_the_medium() {
     let mut device = disk_with(SataDiskOptions { write_cache: false, ..SataDiskOptions::default() });
@@ -267,7 +305,8 @@ fn without_cache_a_write_goes_to_the_medium() {
     assert_near("ns a write", took_ns / 2_000, reads_ns + 500 * US, 2);
 }
 
-/// A flush is not queued (section 1.7): it waits for the read before it, and the read behind it waits for the flush.
+/// A flush is not queued (section 1.7): it waits for the read before it, and the read behind it waits for
+/// the flush.
 #[test]
 fn a_flush_is_not_queued() {
     let mut device = disk();

@@ -1,8 +1,8 @@
 //! Queues that work close together: jumping ahead, merging, splitting.
 //!
 //! *Models:* the candidate at or next to the head among queues of the same priority.
-//! *Does not model:* which of two equally near neighbours the kernel's tree happens to meet first:
-//! the nearer one is taken.
+//! *Does not model:* which of two near neighbours the kernel's tree happens to meet first: the nearer
+//! one is taken, of two equally near ones that in front of the head, then the older queue.
 //! *Follows:* model/block-layer.md, section 2.12.
 
 use super::Cfq;
@@ -68,7 +68,9 @@ impl Cfq {
             let next = queue.next.filter(|_| queue.priority == priority && !queue.is_idle_class())?;
             Some((io.requests[next].sector, other))
         });
-        let (sector, nearest) = candidates.min_by_key(|&(sector, _)| sector.abs_diff(self.head))?;
+        let by_distance =
+            |&(sector, other): &(u64, QueueId)| (sector.abs_diff(self.head), sector < self.head, other);
+        let (sector, nearest) = candidates.min_by_key(by_distance)?;
         (sector == self.head || self.is_close(id, sector, false)).then_some(nearest)
     }
 
@@ -110,15 +112,41 @@ impl Cfq {
     }
 
     /// At a process's next request: moves it to the queue its own is being merged into.
-    pub(super) fn follow_merge(&mut self, id: QueueId, io_context: u32) -> QueueId {
+    pub(super) fn follow_merge(&mut self, io: &mut ElevatorIo<'_>, id: QueueId, io_context: u32) -> QueueId {
         let Some(into) = self.queue(id).merging_into else { return id };
-        let references = &mut self.queue_mut(id).process_references;
-        *references = references.saturating_sub(1);
         self.queue_mut(into).cooperated = true;
         if let Some(context) = self.contexts.get_mut(io_context as usize).and_then(Option::as_mut) {
             context.sync_queue = Some(into);
         }
+        self.let_go(io, id);
         into
+    }
+
+    /// A process no longer uses a queue (`cfq_put_queue`).
+    pub(super) fn let_go(&mut self, io: &mut ElevatorIo<'_>, id: QueueId) {
+        let references = &mut self.queue_mut(id).process_references;
+        *references = references.saturating_sub(1);
+        self.expire_if_unused(io, id);
+    }
+
+    /// A queue without process and request is freed, and cannot stay active. The device itself holds
+    /// on to the async queues.
+    pub(super) fn expire_if_unused(&mut self, io: &mut ElevatorIo<'_>, id: QueueId) {
+        let queue = self.queue(id);
+        let unused = queue.is_sync() && queue.process_references == 0 && queue.allocated == 0;
+        if unused && self.active == Some(id) {
+            self.expire(io, id, false);
+            self.schedule_dispatch(io);
+        }
+    }
+
+    /// The queues that this one was to be merged into lose the process (`cfq_put_cooperator`).
+    pub(super) fn forget_planned_merges(&mut self, io: &mut ElevatorIo<'_>, id: QueueId) {
+        let mut next = self.queue(id).merging_into;
+        while let Some(into) = next.filter(|&into| into != id) {
+            next = self.queue(into).merging_into;
+            self.let_go(io, into);
+        }
     }
 
     /// Whether a merged queue has been seeky for too long.
@@ -135,7 +163,12 @@ impl Cfq {
     }
 
     /// Takes a process out of a merged queue; the last one keeps it.
-    pub(super) fn split(&mut self, id: QueueId, io_context: u32) -> Option<QueueId> {
+    pub(super) fn split(
+        &mut self,
+        io: &mut ElevatorIo<'_>,
+        id: QueueId,
+        io_context: u32,
+    ) -> Option<QueueId> {
         let queue = self.queue_mut(id);
         if queue.process_references <= 1 {
             queue.cooperated = false;
@@ -143,10 +176,11 @@ impl Cfq {
             queue.seeky_since = None;
             return Some(id);
         }
-        queue.process_references -= 1;
         if let Some(context) = self.contexts.get_mut(io_context as usize).and_then(Option::as_mut) {
             context.sync_queue = None;
         }
+        self.forget_planned_merges(io, id);
+        self.let_go(io, id);
         None
     }
 

@@ -3,7 +3,7 @@
 //! *Models:* per-context sync queues and shared async queues, service trees, slices that begin at
 //! the first completion, idling, preemption, cooperation, NCQ detection, async depth; one root group.
 //! *Does not model:* cgroups beyond the root group, the priority boost of tasks that hold a file
-//! system lock, a queue's loss of its last reference (queues are kept), allocation failures.
+//! system lock, allocation failures.
 //! *Follows:* model/block-layer.md, section 2; Linux block/cfq-iosched.c of each release. Which
 //! release does what is data: [`CfqPolicy`].
 //!
@@ -179,10 +179,11 @@ impl Cfq {
     }
 
     /// Section 2.4, queue identity: finds or creates the queue for a request.
-    fn queue_for(&mut self, submitter: Submitter, sync: Sync, now: i64) -> QueueId {
+    fn queue_for(&mut self, io: &mut ElevatorIo<'_>, submitter: Submitter, sync: Sync) -> QueueId {
+        let now = io.now_jiffies as i64;
         self.context_mut(submitter.io_context, now);
         match sync {
-            Sync::Sync => self.sync_queue_for(submitter, now),
+            Sync::Sync => self.sync_queue_for(io, submitter),
             Sync::Async => {
                 let queue = self.async_queue_for(submitter.class, submitter.priority);
                 self.context_mut(submitter.io_context, now).async_queue = Some(queue);
@@ -191,12 +192,14 @@ impl Cfq {
         }
     }
 
-    fn sync_queue_for(&mut self, submitter: Submitter, now: i64) -> QueueId {
+    fn sync_queue_for(&mut self, io: &mut ElevatorIo<'_>, submitter: Submitter) -> QueueId {
+        let now = io.now_jiffies as i64;
         let io_context = submitter.io_context;
         if let Some(queue) = self.context(io_context).and_then(|context| context.sync_queue) {
-            let kept = if self.must_split(queue, now) { self.split(queue, io_context) } else { Some(queue) };
+            let kept =
+                if self.must_split(queue, now) { self.split(io, queue, io_context) } else { Some(queue) };
             if let Some(queue) = kept {
-                return self.follow_merge(queue, io_context);
+                return self.follow_merge(io, queue, io_context);
             }
         }
         let owner = Owner::Context(io_context);
@@ -332,11 +335,17 @@ impl Elevator for Cfq {
         let id = self.queue_of(io.requests, survivor);
         let earlier = io.requests[absorbed].fifo_jiffies;
         if earlier < io.requests[survivor].fifo_jiffies {
-            let queue = &mut self.queues[id.0 as usize];
-            io.requests.fifo_move_behind(&mut queue.fifo, survivor, absorbed);
             io.requests[survivor].fifo_jiffies = earlier;
+            // Deadlines by start time are compared after the start times have been made equal, so
+            // the survivor ages in its old place.
+            if self.policy.fifo == FifoDeadline::FromArrivalByRequest {
+                let queue = &mut self.queues[id.0 as usize];
+                io.requests.fifo_move_behind(&mut queue.fifo, survivor, absorbed);
+            }
         }
-        if self.queue(id).next == Some(absorbed) {
+        // Before cf7c25cf91f the next request is chosen anew, around the one that goes.
+        if self.policy.next_measured_from == MeasuredFrom::Dispatched && self.queue(id).next == Some(absorbed)
+        {
             self.queue_mut(id).next = Some(survivor);
         }
         self.remove(io, absorbed);
@@ -353,9 +362,10 @@ impl Elevator for Cfq {
     }
 
     fn prepare(&mut self, io: &mut ElevatorIo<'_>, request: RequestId) {
-        let now = io.now_jiffies as i64;
         let (submitter, sync) = (io.requests[request].submitter, io.requests[request].sync());
-        io.requests[request].elevator_data = self.queue_for(submitter, sync, now).0;
+        let queue = self.queue_for(io, submitter, sync);
+        self.queue_mut(queue).allocated += 1;
+        io.requests[request].elevator_data = queue.0;
     }
 
     fn insert(&mut self, io: &mut ElevatorIo<'_>, request: RequestId) {
@@ -408,6 +418,12 @@ impl Elevator for Cfq {
         self.request_completed(io, request);
     }
 
+    fn released(&mut self, io: &mut ElevatorIo<'_>, request: RequestId) {
+        let queue = self.queue_of(io.requests, request);
+        self.queue_mut(queue).allocated -= 1;
+        self.expire_if_unused(io, queue);
+    }
+
     fn timer(&mut self, io: &mut ElevatorIo<'_>) {
         self.timer_armed = false;
         io.recorder.record(TraceKind::CfqIdleFired);
@@ -418,12 +434,14 @@ impl Elevator for Cfq {
         let now = io.now_jiffies as i64;
         let context = self.context_mut(io_context, now);
         context.alive = false;
-        let Some(queue) = context.sync_queue.take() else { return };
-        let references = &mut self.queue_mut(queue).process_references;
-        *references = references.saturating_sub(1);
-        if self.active == Some(queue) {
-            self.expire(io, queue, false);
-            self.schedule_dispatch(io);
+        let queues = [context.async_queue.take(), context.sync_queue.take()];
+        for queue in queues.into_iter().flatten() {
+            if self.active == Some(queue) {
+                self.expire(io, queue, false);
+                self.schedule_dispatch(io);
+            }
+            self.forget_planned_merges(io, queue);
+            self.let_go(io, queue);
         }
     }
 

@@ -26,7 +26,8 @@ pub struct CfqPolicy {
     /// The active queue's next request is recomputed from whatever request is dispatched, not only
     /// when the next one is (2.22, 06d2188644c).
     pub next_follows_dispatch: bool,
-    /// Where distances are measured from when the next request is chosen (2.5).
+    /// Where distances are measured from when the next request is chosen (2.5), and with the same
+    /// commit, cf7c25cf91f: whether a survivor takes the place of a next request it absorbs.
     pub next_measured_from: MeasuredFrom,
     /// Which expiry a request's fifo deadline uses (2.5).
     pub fifo: FifoDeadline,

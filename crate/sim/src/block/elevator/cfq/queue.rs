@@ -6,6 +6,9 @@ use crate::block::elevator::sorted::SortedRequests;
 use crate::block::{Fifo, IoClass, RequestId};
 use crate::observe::WorkloadType;
 
+/// The last priority within a class.
+const LOWEST_PRIORITY: u8 = 7;
+
 /// Index of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct QueueId(pub(super) u32);
@@ -51,6 +54,8 @@ pub(super) struct CfqQueue {
     pub(super) tree: Option<TreeId>,
     pub(super) seek: SeekStatistics,
     pub(super) last_end: u64,
+    /// Requests of it that are not free yet.
+    pub(super) allocated: u32,
     /// Contexts whose sync queue this is, and those that will be.
     pub(super) process_references: u32,
     /// The queue it is going to be merged into.
@@ -91,7 +96,8 @@ impl CfqQueue {
             owner,
             name,
             class,
-            priority,
+            // The idle class knows no priorities (`cfq_init_prio_data`).
+            priority: if class == IoClass::Idle { LOWEST_PRIORITY } else { priority },
             sorted: SortedRequests::new(),
             fifo: Fifo::default(),
             next: None,
@@ -108,6 +114,7 @@ impl CfqQueue {
             tree: None,
             seek: SeekStatistics::default(),
             last_end: 0,
+            allocated: 0,
             process_references: 0,
             merging_into: None,
             seeky_since: None,

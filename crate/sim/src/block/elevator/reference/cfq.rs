@@ -180,7 +180,6 @@ struct CfqQueue {
     busy: bool,
     tree: Option<Tree>,
     key: i64,
-    in_sector_tree: bool,
     dispatched: u64,
     allocated: u64,
     process_refs: i64,
@@ -312,9 +311,6 @@ impl Cfq {
         if self.last_sync_end.is_none() {
             let grace = if self.kernel >= Kernel::V33 { self.tunables.hz } else { 0 };
             self.last_sync_end = Some(q.now as i64 - grace as i64);
-        }
-        if let Some(queue) = self.late_must_dispatch.take() {
-            self.queues[queue].must_dispatch = true;
         }
     }
 
@@ -452,6 +448,12 @@ impl Reference for Cfq {
         self.enter(q);
         self.timer_pending = false;
         self.idle_timer(q);
+    }
+
+    fn queue_was_run(&mut self) {
+        if let Some(queue) = self.late_must_dispatch.take() {
+            self.queues[queue].must_dispatch = true;
+        }
     }
 
     fn context_exited(&mut self, q: &mut PlainQueue, io_context: u32) {

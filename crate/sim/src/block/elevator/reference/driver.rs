@@ -44,6 +44,8 @@ pub(crate) trait Subject {
     fn start(&mut self);
     fn complete(&mut self, now: u64, ticket: Ticket) -> Effects;
     fn timer(&mut self, now: u64) -> Effects;
+    /// The run that the last effects asked for is over.
+    fn queue_was_run(&mut self);
     fn context_exited(&mut self, now: u64, io_context: u32) -> Effects;
     fn state(&self) -> State;
 }
@@ -277,7 +279,12 @@ impl<'a> Driver<'a> {
         }
         self.kblockd_waits |= effects.kick_kblockd;
         self.observe_dispatch_list()?;
-        if effects.run_queue { self.run_queue() } else { Ok(()) }
+        if effects.run_queue {
+            self.run_queue()?;
+            self.fast.queue_was_run();
+            self.plain.queue_was_run();
+        }
+        Ok(())
     }
 
     fn act(&mut self, action: Action) -> Result<(), TestCaseError> {
@@ -322,7 +329,7 @@ impl<'a> Driver<'a> {
             ticket,
             Entry {
                 sector: bio.sector,
-                sectors: u64::from(sectors),
+                sectors,
                 is_write: flags.is_write(),
                 held: true,
                 indexed: self.index_counter,

@@ -15,7 +15,7 @@ pub(crate) struct Fast<E> {
     device: DeviceFacts,
     requests: RequestPool,
     dispatch_list: DispatchList,
-    recorder: Recorder,
+    pub(crate) recorder: Recorder,
     ids: BTreeMap<Ticket, RequestId>,
     /// By slot of the arena.
     tickets: Vec<Ticket>,
@@ -37,6 +37,7 @@ impl<E: Elevator> Fast<E> {
     }
 
     fn call<T>(&mut self, now: u64, hook: impl FnOnce(&mut E, &mut ElevatorIo<'_>) -> T) -> (T, Effects) {
+        self.recorder.set_context(now * JIFFY_NS, u32::MAX);
         let mut effects = Effects::default();
         let mut io = ElevatorIo {
             now_ns: now * JIFFY_NS,
@@ -160,6 +161,7 @@ impl<E: Elevator> Subject for Fast<E> {
 
     fn start(&mut self) {
         if let Some(id) = self.dispatch_list.pop() {
+            self.requests.hash_remove(id);
             self.requests[id].place = Place::Device;
             self.started += 1;
         }
@@ -180,6 +182,10 @@ impl<E: Elevator> Subject for Fast<E> {
 
     fn timer(&mut self, now: u64) -> Effects {
         self.call(now, Elevator::timer).1
+    }
+
+    fn queue_was_run(&mut self) {
+        self.elevator.queue_was_run();
     }
 
     fn context_exited(&mut self, now: u64, io_context: u32) -> Effects {

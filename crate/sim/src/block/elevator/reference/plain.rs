@@ -186,6 +186,7 @@ pub(crate) trait Reference {
     fn completed(&mut self, _queue: &mut PlainQueue, _ticket: Ticket) {}
     fn released(&mut self, _queue: &mut PlainQueue, _ticket: Ticket) {}
     fn timer(&mut self, _queue: &mut PlainQueue) {}
+    fn queue_was_run(&mut self) {}
     fn context_exited(&mut self, _queue: &mut PlainQueue, _io_context: u32) {}
     fn is_empty(&self, queue: &PlainQueue) -> bool {
         queue.held(|_| true).next().is_none()
@@ -200,7 +201,7 @@ pub(crate) trait Reference {
 
 /// A reference with its queue.
 pub(crate) struct Plain<R> {
-    rules: R,
+    pub(crate) rules: R,
     queue: PlainQueue,
 }
 
@@ -317,6 +318,10 @@ impl<R: Reference> Subject for Plain<R> {
 
     fn timer(&mut self, now: u64) -> Effects {
         self.call(now, Reference::timer).1
+    }
+
+    fn queue_was_run(&mut self) {
+        self.rules.queue_was_run();
     }
 
     fn context_exited(&mut self, now: u64, io_context: u32) -> Effects {

@@ -95,8 +95,23 @@ proptest! {
         machine.start_jiffies = Clock::new(tuned.hz as u32, false).jiffies(0);
         let mut fast = Fast::new(product(kernel, patches, tuned), machine.device);
         let mut plain = Plain::new(PlainCfq::new(kernel, patches, tuned), machine.device);
-        compare(machine, &mut fast, &mut plain, &actions)?;
+        let outcome = compare(machine, &mut fast, &mut plain, &actions);
+        prop_assert!(outcome.is_ok(), "{:?}\n{}", outcome, decisions(&fast, &plain));
     }
+}
+
+/// The last decisions of both, for the message.
+fn decisions(fast: &Fast<Cfq>, plain: &Plain<PlainCfq>) -> String {
+    const LAST: usize = 12;
+    let events = fast.recorder.events();
+    let mut lines = vec!["the simulator's last events:".to_owned()];
+    for event in &events[events.len().saturating_sub(LAST)..] {
+        lines.push(format!("{} {:?}", event.time_ns / 1_000_000, event.kind));
+    }
+    lines.push("the reference's last decisions:".to_owned());
+    let log = &plain.rules.log;
+    lines.extend(log[log.len().saturating_sub(LAST)..].iter().map(|entry| format!("{entry:?}")));
+    lines.join("\n")
 }
 
 /// Section 10 against the simulator's CFQ.

@@ -71,6 +71,7 @@ impl Bench {
         self.kblockd_waits |= effects.kick_kblockd;
         if effects.run_queue {
             self.run();
+            self.subject.queue_was_run();
         }
     }
 

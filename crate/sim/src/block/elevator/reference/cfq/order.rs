@@ -155,7 +155,6 @@ impl Cfq {
     pub(super) fn resort(&mut self, q: &PlainQueue, queue: QueueId) {
         if self.queues[queue].busy {
             self.enter_tree(q, queue, false);
-            self.enter_sector_tree(q, queue);
         }
     }
 
@@ -167,29 +166,17 @@ impl Cfq {
     pub(super) fn become_idle(&mut self, queue: QueueId) {
         self.queues[queue].busy = false;
         self.leave_tree(queue);
-        self.queues[queue].in_sector_tree = false;
         if self.queues_in_trees() == 0 {
             self.saved = None;
         }
     }
 
-    /// `cfq_prio_tree_add`: at most one queue for each next sector.
-    pub(super) fn enter_sector_tree(&mut self, q: &PlainQueue, queue: QueueId) {
-        self.queues[queue].in_sector_tree = false;
-        let Some(next) = self.queues[queue].next else { return };
-        if self.queues[queue].class == IoClass::Idle {
-            return;
-        }
-        let sector = q.requests[&next].sector;
-        let taken =
-            self.sector_tree(q, self.queues[queue].priority).into_iter().any(|(other, _)| other == sector);
-        self.queues[queue].in_sector_tree = !taken;
-    }
-
     /// Next sectors and queues of one priority level.
     pub(super) fn sector_tree(&self, q: &PlainQueue, priority: u64) -> Vec<(u64, QueueId)> {
         let members = self.queues.iter().enumerate();
-        let members = members.filter(|(_, queue)| queue.in_sector_tree && queue.priority == priority);
+        let members = members.filter(|(_, queue)| {
+            queue.busy && queue.class != IoClass::Idle && queue.priority == priority
+        });
         let mut list: Vec<(u64, QueueId)> =
             members.filter_map(|(id, queue)| Some((q.requests[&queue.next?].sector, id))).collect();
         list.sort_unstable();

@@ -94,18 +94,15 @@ impl Cfq {
         let old = self.queues[queue].next;
         let next = self.better(q, old, Some(ticket), self.last_position);
         self.queues[queue].next = next;
-        if next != old {
-            self.enter_sector_tree(q, queue);
-        }
     }
 
     /// The newcomer is not among the others yet while the alias is dispatched.
     fn dispatch_alias(&mut self, q: &mut PlainQueue, queue: QueueId, alias: Ticket, newcomer: Ticket) {
-        let at = self.queues[queue].fifo.iter().position(|other| *other == newcomer);
-        self.queues[queue].fifo.retain(|other| *other != newcomer);
+        let fifo = &mut self.queues[queue].fifo;
+        let place = fifo.iter().filter(|other| **other != alias).position(|other| *other == newcomer);
+        fifo.retain(|other| *other != newcomer);
         self.move_to_dispatch_list(q, queue, alias);
-        let place = at.map_or(0, |at| at.min(self.queues[queue].fifo.len()));
-        self.queues[queue].fifo.insert(place, newcomer);
+        self.queues[queue].fifo.insert(place.unwrap_or_default(), newcomer);
     }
 
     /// `cfq_dispatch_insert`.
@@ -126,9 +123,7 @@ impl Cfq {
         self.queues[queue].fifo.retain(|other| *other != ticket);
         q.get_mut(ticket).held = false;
         if self.queues[queue].busy && self.is_empty_queue(queue) {
-            if self.kernel >= Kernel::V33 {
-                self.queues[queue].in_sector_tree = false;
-            } else {
+            if self.kernel < Kernel::V33 {
                 self.become_idle(queue);
             }
         }

@@ -83,7 +83,6 @@ impl Cfq {
             busy: false,
             tree: None,
             key: 0,
-            in_sector_tree: false,
             dispatched: 0,
             allocated: 0,
             // The device itself holds on to an async queue.
@@ -190,11 +189,12 @@ impl Cfq {
 
     /// `cfqq_close`. The kernel's tree holds one neighbour of the head at the end of a search, which
     /// of the two depends on the tree's shape, and takes it if it is close, else the other. Here the
-    /// nearer one is asked, of two equally near ones the one behind the head.
+    /// nearer one is asked, of two equally near ones the one that is not behind the head. The kernel
+    /// keeps only one of several queues with the same next sector; here the oldest is asked.
     pub(super) fn nearest_queue(&self, q: &PlainQueue, active: QueueId) -> Option<QueueId> {
         let members = self.sector_tree(q, self.queues[active].priority);
         let head = self.last_position;
-        let nearest = members.iter().min_by_key(|(sector, _)| (sector.abs_diff(head), *sector < head));
+        let nearest = members.iter().min_by_key(|(sector, queue)| (sector.abs_diff(head), *sector < head, *queue));
         let (sector, queue) = *nearest?;
         let next = self.queues[queue].next?;
         (sector == head || self.is_close(q, active, next, false)).then_some(queue)

@@ -1,0 +1,102 @@
+//! What tasks do inside and outside the kernel, as resumable steps.
+//!
+//! A task has a stack of frames. Each call of [`Frame::step`] does a little and says what comes next:
+//! go on, use so much CPU time, wait for something, call another frame, or return. A frame keeps in its
+//! fields how far it has come; a step that has to wait is simply taken again afterwards.
+
+mod checkpoint;
+mod commit;
+mod direct;
+mod flusher;
+mod fsync;
+mod names;
+mod program;
+mod read;
+mod threads;
+mod write;
+mod write_pages;
+
+use super::world::World;
+use crate::task::{TaskId, WaitOn};
+
+pub(crate) use checkpoint::Checkpoint;
+pub(crate) use commit::Commit;
+pub(crate) use direct::Direct;
+pub(crate) use flusher::{Flusher, MetadataFlush};
+pub(crate) use fsync::Fsync;
+pub(crate) use names::{Create, DropCache, Unlink};
+pub(crate) use program::{Interpreter, Transfer};
+pub(crate) use read::{ReadPages, ReadWindow};
+pub(crate) use threads::{JournalThread, Kblockd};
+pub(crate) use write::WriteCall;
+pub(crate) use write_pages::WritePages;
+
+/// What comes after a step.
+#[derive(Clone, Debug)]
+pub(crate) enum Outcome {
+    /// The next step, at once.
+    Continue,
+    /// So much CPU time (give or take the host's jitter), then the next step.
+    Cpu(u64),
+    /// Exactly so much CPU time, then the next step.
+    Exactly(u64),
+    /// A wait, then the next step.
+    Wait(WaitOn),
+    /// Another frame; the next step of this one when it is done.
+    Call(Frame),
+    /// The frame is done.
+    Done,
+}
+
+/// One thing a task is in the middle of.
+#[derive(Clone, Debug)]
+pub(crate) enum Frame {
+    Interpreter(Interpreter),
+    Transfer(Transfer),
+    ReadPages(ReadPages),
+    ReadWindow(ReadWindow),
+    WriteCall(WriteCall),
+    WritePages(WritePages),
+    Direct(Direct),
+    Create(Create),
+    Unlink(Unlink),
+    DropCache(DropCache),
+    Fsync(Fsync),
+    JournalThread(JournalThread),
+    Commit(Commit),
+    Checkpoint(Checkpoint),
+    Flusher(Flusher),
+    MetadataFlush(MetadataFlush),
+    Kblockd(Kblockd),
+}
+
+impl Frame {
+    /// Does the next little thing for the task `me`.
+    pub(crate) fn step(&mut self, world: &mut World, me: TaskId) -> Outcome {
+        let outcome = match self {
+            Self::Interpreter(frame) => Ok(frame.step(world, me)),
+            Self::Transfer(frame) => Ok(frame.step(world, me)),
+            Self::ReadPages(frame) => frame.step(world, me),
+            Self::ReadWindow(frame) => frame.step(world, me),
+            Self::WriteCall(frame) => frame.step(world, me),
+            Self::WritePages(frame) => frame.step(world, me),
+            Self::Direct(frame) => frame.step(world, me),
+            Self::Create(frame) => frame.step(world, me),
+            Self::Unlink(frame) => frame.step(world, me),
+            Self::DropCache(frame) => Ok(frame.step(world)),
+            Self::Fsync(frame) => frame.step(world, me),
+            Self::JournalThread(frame) => Ok(frame.step(world)),
+            Self::Commit(frame) => frame.step(world, me),
+            Self::Checkpoint(frame) => frame.step(world, me),
+            Self::Flusher(frame) => Ok(frame.step(world)),
+            Self::MetadataFlush(frame) => frame.step(world, me),
+            Self::Kblockd(frame) => Ok(frame.step(world, me)),
+        };
+        // An obstacle (a wait, a call) ends a step as well as its regular end does.
+        outcome.unwrap_or_else(|obstacle| obstacle)
+    }
+}
+
+/// The end of a step: its regular outcome, or the obstacle that has to be overcome before the step is
+/// taken again.
+pub(crate) type Step = Result<Outcome, Outcome>;

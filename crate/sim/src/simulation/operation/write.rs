@@ -1,0 +1,114 @@
+//! Buffered writes: pages become dirty, the inode changes, ext3 allocates.
+//!
+//! *Models:* the inode's change joins the running transaction at every call; with delayed allocation
+//! (ext4) blocks are chosen at writeback, without it (ext3) now.
+//! *Does not model:* reading a page that is written in part; throttling of writers (see
+//! `balance_dirty_pages` below).
+//! *Follows:* model/block-layer.md, sections 4.1 and 4.3; Linux 2.6.35 `generic_file_buffered_write`,
+//! `ext4_da_write_end`.
+
+use super::{Outcome, Step};
+use crate::fs::{FileId, PAGE_BYTES};
+use crate::simulation::world::World;
+use crate::task::TaskId;
+
+/// Pages written between two chances to be interrupted.
+const WRITE_PAGES_MAX: u32 = 64;
+
+/// One write call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WriteCall {
+    file: FileId,
+    page: u32,
+    end_page: u32,
+    start_bytes: u64,
+    end_bytes: u64,
+    phase: WritePhase,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WritePhase {
+    Enter,
+    Copy,
+    /// The next so many pages have been copied and are to be made dirty.
+    Dirty(u32),
+}
+
+impl WriteCall {
+    pub(crate) fn new(file: FileId, start_bytes: u64, end_bytes: u64) -> Self {
+        Self {
+            file,
+            page: (start_bytes / PAGE_BYTES) as u32,
+            end_page: end_bytes.div_ceil(PAGE_BYTES) as u32,
+            start_bytes,
+            end_bytes,
+            phase: WritePhase::Enter,
+        }
+    }
+
+    pub(super) fn step(&mut self, world: &mut World, me: TaskId) -> Step {
+        match self.phase {
+            WritePhase::Enter => {
+                // The time stamps change, and with them the inode.
+                world.change_inode(me, self.file, false)?;
+                self.phase = WritePhase::Copy;
+                Ok(Outcome::Cpu(world.host.syscall_ns))
+            }
+            WritePhase::Copy => {
+                let pages = (self.end_page - self.page).min(WRITE_PAGES_MAX);
+                self.phase = WritePhase::Dirty(pages);
+                Ok(Outcome::Cpu(u64::from(pages) * world.host.write_page_ns))
+            }
+            WritePhase::Dirty(pages) => {
+                if !world.policy.journal.delayed_allocation {
+                    self.allocate(world, me, pages)?;
+                }
+                for page in self.page..self.page + pages {
+                    world.files.dirty_page(world.now_ns, self.file, page);
+                }
+                self.page += pages;
+                self.balance_dirty_pages();
+                if self.page < self.end_page {
+                    self.phase = WritePhase::Copy;
+                    return Ok(Outcome::Continue);
+                }
+                self.finish(world, me)?;
+                Ok(Outcome::Done)
+            }
+        }
+    }
+
+    /// ext3: blocks for the pages that have none, as one run each.
+    fn allocate(&self, world: &mut World, me: TaskId, pages: u32) -> Result<(), Outcome> {
+        let mut page = self.page;
+        while page < self.page + pages {
+            let left = self.page + pages - page;
+            let file = world.files.get(self.file);
+            if let Some((_, contiguous)) = file.locate(page) {
+                page += contiguous.min(left);
+                continue;
+            }
+            let run = file.unallocated_run(page, left);
+            world.allocate(me, self.file, page, run)?;
+            page += run;
+        }
+        world.order_data(self.file);
+        Ok(())
+    }
+
+    /// Writers that dirty pages faster than the device cleans them are slowed down here, once memory is
+    /// modelled.
+    fn balance_dirty_pages(&self) {}
+
+    fn finish(&self, world: &mut World, me: TaskId) -> Result<(), Outcome> {
+        let grows = self.end_bytes > world.files.get(self.file).size_bytes;
+        if grows {
+            world.change_inode(me, self.file, true)?;
+            world.files.get_mut(self.file).size_bytes = self.end_bytes;
+        }
+        if let Some(process) = world.process_mut(me) {
+            process.totals.written_bytes += self.end_bytes - self.start_bytes;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,254 @@
+//! Builds a machine from a scenario.
+
+use super::io::IoTable;
+use super::operation::{Flusher, Frame, Interpreter, JournalThread, Kblockd};
+use super::process::{Handle, MarkTotals, Process, ProcessTotals};
+use super::world::{CpuState, KernelThreads, MachineCounters, MeetingPoint, World};
+use crate::block::{BlockOut, BlockQueue, IoClass, PAGE_SECTORS, Submitter};
+use crate::device::{AnyDevice, Device, InvalidOptions};
+use crate::engine::{Clock, EventQueue, RandomStream};
+use crate::fs::{FileId, Files, Journal, Layout, Metadata, PAGE_BYTES};
+use crate::kernel::{FsPolicy, Kernel, KernelError};
+use crate::observe::Recorder;
+use crate::scenario::{FileSystemKind, Scenario};
+use crate::task::{FIRST_PID, Scheduler, Task, TaskId, TaskKind};
+use crate::workload::{ProcessSpec, Program, Workload};
+use std::collections::VecDeque;
+use std::fmt;
+
+/// Kernel threads run at the default I/O priority unless they ask for another.
+const DEFAULT_PRIORITY: u8 = 4;
+/// Blocks of the journal in a MiB.
+const BLOCKS_PER_MIB: u64 = 256;
+
+/// Why a simulation could not be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotStarted {
+    /// The kernel does not exist or its tunables make no sense.
+    Kernel(KernelError),
+    /// The device's options make no sense.
+    Device(InvalidOptions),
+}
+
+impl fmt::Display for NotStarted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kernel(error) => error.fmt(f),
+            Self::Device(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for NotStarted {}
+
+/// The machine at time 0: kernel threads first, then the processes, all of them runnable.
+pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
+    let machine = &scenario.machine;
+    let clock = Clock::new(machine.hz, machine.exact_timers);
+    let kernel =
+        Kernel::new(&scenario.kernel, machine.file_system.kind, &clock).map_err(NotStarted::Kernel)?;
+    let device = AnyDevice::new(&machine.device, scenario.seed).map_err(NotStarted::Device)?;
+    let capacity_sectors = device.capacity_sectors();
+    let journal_blocks = u64::from(machine.file_system.journal_mib) * BLOCKS_PER_MIB;
+    let (mut files, layout, workload_files) = files(&scenario.workload, capacity_sectors, journal_blocks);
+    let metadata = Metadata::new(&layout, files.len() as u64);
+    let mut people = People::new(scenario.seed);
+    let threads = people.add_threads(&kernel.policy.fs, machine.file_system.kind);
+    for (index, specification) in scenario.workload.processes.iter().enumerate() {
+        people.add_processes(index, specification);
+    }
+    let programs: Vec<Program> = scenario.workload.processes.iter().map(Program::new).collect();
+    let meeting_points = meeting_points(&scenario.workload, &programs);
+    let cpus = (machine.cpus as usize).max(1);
+    let mut scheduler = Scheduler::new(cpus, people.tasks.len());
+    for index in 0..people.tasks.len() {
+        scheduler.wake(0, TaskId(index as u32));
+    }
+    for &id in &workload_files {
+        files.get_mut(id).access_jiffies = clock.jiffies(0);
+    }
+    let mut world = World {
+        now_ns: 0,
+        pause_ns: u64::MAX,
+        limits: scenario.limits,
+        clock,
+        host: machine.host.clone(),
+        file_system: machine.file_system.clone(),
+        readahead_pages: u32::try_from(kernel.read_ahead_kb * 1024 / PAGE_BYTES).unwrap_or(u32::MAX),
+        processes_left: people.processes.len(),
+        stacks: people.stacks,
+        scheduler,
+        cpus: vec![CpuState::default(); cpus],
+        events: EventQueue::new(),
+        periodic_events: 0,
+        queue: BlockQueue::new(kernel.policy.block, kernel.limits, kernel.elevator, device, clock),
+        policy: kernel.policy.fs,
+        block_out: BlockOut::default(),
+        block_due_ns: None,
+        recorder: Recorder::default(),
+        ios: IoTable::default(),
+        files,
+        metadata,
+        journal: Journal::new(layout.journal_start, journal_blocks),
+        blocked: Vec::new(),
+        request_waiters: [VecDeque::new(), VecDeque::new()],
+        kblockd_kicked: false,
+        flusher_due: false,
+        threads,
+        programs,
+        io_context_users: people.io_context_users,
+        tasks: people.tasks,
+        processes: people.processes,
+        workload_files,
+        meeting_points,
+        counters: MachineCounters::default(),
+    };
+    world.block_due_ns = world.queue.next_event_ns();
+    world.schedule_flusher();
+    Ok(world)
+}
+
+fn files(workload: &Workload, capacity_sectors: u64, journal_blocks: u64) -> (Files, Layout, Vec<FileId>) {
+    let place =
+        |file: &crate::workload::FileSpec| Files::place(capacity_sectors, file.at_per_mille, file.size_bytes);
+    let taken: Vec<(u64, u64)> = workload
+        .files
+        .iter()
+        .map(|file| {
+            let start = place(file);
+            (start, start + file.size_bytes.div_ceil(PAGE_BYTES) * u64::from(PAGE_SECTORS))
+        })
+        .collect();
+    let layout = Layout::new(capacity_sectors, journal_blocks * u64::from(PAGE_SECTORS), &taken);
+    let mut files = Files::new(&layout);
+    let ids = workload
+        .files
+        .iter()
+        .enumerate()
+        .map(|(inode, file)| files.add(inode as u64, file.size_bytes, place(file), None))
+        .collect();
+    (files, layout, ids)
+}
+
+fn meeting_points(workload: &Workload, programs: &[Program]) -> Vec<MeetingPoint> {
+    let expected = |barrier: u32| {
+        let uses = workload.processes.iter().zip(programs);
+        uses.filter(|(_, program)| program.meets_at(barrier)).map(|(process, _)| process.count.max(1)).sum()
+    };
+    let barriers = workload.barriers.iter().enumerate();
+    barriers
+        .map(|(index, name)| MeetingPoint {
+            name: name.clone(),
+            expected: expected(index as u32),
+            arrived: 0,
+        })
+        .collect()
+}
+
+/// Tasks while they are being collected.
+struct People {
+    seed: u64,
+    tasks: Vec<Task>,
+    stacks: Vec<Vec<Frame>>,
+    processes: Vec<Process>,
+    io_context_users: Vec<u32>,
+}
+
+impl People {
+    fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            tasks: Vec::new(),
+            stacks: Vec::new(),
+            processes: Vec::new(),
+            io_context_users: Vec::new(),
+        }
+    }
+
+    fn add_threads(&mut self, policy: &FsPolicy, kind: FileSystemKind) -> KernelThreads {
+        let flusher = if policy.writeback.per_device_flusher { "flush-8:0" } else { "pdflush" };
+        let journal = if kind == FileSystemKind::Ext4 { "jbd2/sda1-8" } else { "kjournald" };
+        KernelThreads {
+            kblockd: self.add(
+                "kblockd/0".into(),
+                TaskKind::Kblockd,
+                DEFAULT_PRIORITY,
+                Frame::Kblockd(Kblockd::default()),
+            ),
+            flusher: self.add(
+                flusher.into(),
+                TaskKind::Flusher,
+                DEFAULT_PRIORITY,
+                Frame::Flusher(Flusher::new()),
+            ),
+            journal: self.add(
+                journal.into(),
+                TaskKind::Journal,
+                policy.journal.io_priority,
+                Frame::JournalThread(JournalThread::default()),
+            ),
+        }
+    }
+
+    fn add(&mut self, name: String, kind: TaskKind, priority: u8, frame: Frame) -> TaskId {
+        let io_context = self.new_io_context();
+        self.add_task(name, kind, io_context, IoClass::BestEffort, priority, frame)
+    }
+
+    fn add_processes(&mut self, program: usize, specification: &ProcessSpec) {
+        let mut shared = None;
+        for number in 0..specification.count.max(1) {
+            let name = if specification.count > 1 {
+                format!("{}/{number}", specification.name)
+            } else {
+                specification.name.clone()
+            };
+            let io_context = match shared {
+                Some(io_context) if specification.shared_io_context => {
+                    self.io_context_users[io_context as usize] += 1;
+                    io_context
+                }
+                _ => self.new_io_context(),
+            };
+            shared = Some(io_context);
+            let dice = RandomStream::new(self.seed, &format!("choices of {name}"));
+            let frame = Frame::Interpreter(Interpreter::default());
+            let (class, priority) = (specification.io_class, specification.io_priority);
+            self.add_task(name, TaskKind::Process, io_context, class, priority, frame);
+            self.processes.push(Process {
+                program,
+                at: 0,
+                loops: Vec::new(),
+                handles: vec![Handle::default(); specification.handles.len()],
+                dice,
+                created: 0,
+                totals: ProcessTotals {
+                    marks: vec![MarkTotals::default(); specification.marks.len()],
+                    ..ProcessTotals::default()
+                },
+            });
+        }
+    }
+
+    fn new_io_context(&mut self) -> u32 {
+        self.io_context_users.push(1);
+        (self.io_context_users.len() - 1) as u32
+    }
+
+    fn add_task(
+        &mut self,
+        name: String,
+        kind: TaskKind,
+        io_context: u32,
+        class: IoClass,
+        priority: u8,
+        frame: Frame,
+    ) -> TaskId {
+        let id = self.tasks.len() as u32;
+        debug_assert!(id < u32::MAX - FIRST_PID);
+        let submitter = Submitter { task: id, io_context, class, priority };
+        self.tasks.push(Task::new(name, kind, submitter, self.seed));
+        self.stacks.push(vec![frame]);
+        TaskId(id)
+    }
+}
