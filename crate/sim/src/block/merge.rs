@@ -38,6 +38,7 @@ impl BlockQueue {
         match merge {
             Merge::Back(_) => {
                 self.requests.append_bio(id, bio);
+                self.requests[id].queued_sum_ns += now_ns;
                 self.requests.hash_insert(id);
                 recorder.record(TraceKind::BackMerge(bio.into()));
                 let (_, behind) = self.elevator.neighbours(&self.requests, id);
@@ -48,6 +49,7 @@ impl BlockQueue {
             Merge::Front(_) => {
                 let old_sector = self.requests[id].sector;
                 self.requests.prepend_bio(id, bio);
+                self.requests[id].queued_sum_ns += now_ns;
                 self.requests.hash_insert(id);
                 recorder.record(TraceKind::FrontMerge(bio.into()));
                 let (before, _) = self.elevator.neighbours(&self.requests, id);

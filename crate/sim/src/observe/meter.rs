@@ -245,6 +245,11 @@ impl Meter {
         if self.state == Some(state) {
             return;
         }
+        if self.state.is_none() {
+            // Before its first state a queue had nothing to do.
+            self.lane_series(Lane::Nothing).set(0, 1);
+            self.lane = Some(Lane::Nothing);
+        }
         let lane = self.lane_of(&state);
         if self.lane != Some(lane) {
             if let Some(before) = self.lane {
@@ -316,7 +321,7 @@ impl Meter {
         let meter = &mut self.marks[group][mark];
         meter.series.count(now_ns, u64::from(amount));
         if let Some(last_ns) = self.last_pass_ns[task][mark].replace(now_ns) {
-            meter.periods.record(now_ns - last_ns);
+            meter.periods.record(now_ns.saturating_sub(last_ns));
         }
     }
 

@@ -193,9 +193,9 @@ impl Recorder {
         self.meter.queue_state(now_ns, state);
     }
 
-    /// A system call of `task` has moved `bytes`, at the time last set.
-    pub fn moved(&mut self, task: u32, is_write: bool, bytes: u64) {
-        self.meter.moved(self.now_ns, task, is_write, bytes);
+    /// A system call of `task` has moved `bytes`.
+    pub fn moved(&mut self, now_ns: u64, task: u32, is_write: bool, bytes: u64) {
+        self.meter.moved(now_ns, task, is_write, bytes);
     }
 
     /// Adds an entry at the time last set.

@@ -1,9 +1,11 @@
 //! What a run has to say: results, the runner with its checkpoints, statistics over seeds, tables, claims, explanations
 //! and the words for them.
 
+mod collect;
 mod digest;
 mod histogram;
 mod results;
+mod runner;
 pub mod statistics;
 mod tables;
 mod terms;
@@ -15,6 +17,7 @@ pub use results::{
     Average, CauseShare, Detail, EndReason, ExperimentResult, HeldShare, Latency, MarkResult, ProcessResult,
     QueueResult, RunResult, TaskName, TurnShare,
 };
+pub use runner::{DetailError, RunLabel, RunProgress, Runner, Step};
 pub use statistics::{Difference, Statistics};
 pub use tables::{Better, Cell, ClaimResult, ClaimStatus, RowResult, TableResult};
 pub use terms::{DEFINITION_CHARS_MAX, Term, term, terms};
