@@ -1,6 +1,8 @@
 //! What is under the pointer: answered from the description and the layout, never from pixels.
 
-use crate::describe::{Bars, Chart, Dots, Figure, Histogram, Lane, Lanes, Lines, Stacked};
+use crate::describe::{
+    Bars, Chart, Dot, DotSeries, Dots, Figure, Histogram, Lane, Lanes, Lines, Stacked,
+};
 use crate::layout::{Item, Layout, Panel, Rect, Target};
 use crate::number::{fixed, instant};
 use serde::{Deserialize, Serialize};
@@ -49,34 +51,37 @@ impl Layout {
 
     fn hit_dots(&self, chart: &Dots, x: f64, y: f64) -> Option<Hit> {
         let panel = self.panel_at(x, y)?;
-        let mut nearest: Option<(f64, Hit)> = None;
+        // Whole numbers first: most dots are ruled out by their time alone.
+        let time = |x: f64| panel.x.value(x).max(0.0) as u64;
+        let times = time(x - REACH)..=time(x + REACH);
+        let mut nearest: Option<(f64, &DotSeries, &Dot)> = None;
         for series in &chart.series {
             for dot in &series.dots {
-                if !(dot.value >= panel.y.low && dot.value <= panel.y.high) {
+                let shown = dot.value >= panel.y.low && dot.value <= panel.y.high;
+                if !times.contains(&dot.at_ns) || !shown {
                     continue;
                 }
-                let (dot_x, dot_y) = (panel.x.pixel(dot.at_ns as f64), panel.y.pixel(dot.value));
-                let distance = (dot_x - x) * (dot_x - x) + (dot_y - y) * (dot_y - y);
-                let least = nearest.as_ref().map_or(REACH * REACH, |(least, _)| *least);
-                if distance < least {
-                    let kind = chart
-                        .kinds
-                        .get(dot.kind)
-                        .map_or(String::new(), |kind| format!(", {}", kind.label));
-                    let at = instant(dot.at_ns as f64, per_pixel(panel));
-                    let place = exact(chart, dot.value);
-                    let text = format!("{}{kind}: {place} at {at}", series.label);
-                    nearest = Some((
-                        distance,
-                        Hit {
-                            text,
-                            area: around(dot_x, dot_y),
-                        },
-                    ));
+                let (across, up) = (
+                    panel.x.pixel(dot.at_ns as f64) - x,
+                    panel.y.pixel(dot.value) - y,
+                );
+                let distance = across * across + up * up;
+                if distance < nearest.map_or(REACH * REACH, |(least, _, _)| least) {
+                    nearest = Some((distance, series, dot));
                 }
             }
         }
-        nearest.map(|(_, hit)| hit)
+        let (_, series, dot) = nearest?;
+        let kind = chart
+            .kinds
+            .get(dot.kind)
+            .map_or(String::new(), |kind| format!(", {}", kind.label));
+        let at = instant(dot.at_ns as f64, per_pixel(panel));
+        let place = exact(chart, dot.value);
+        Some(Hit {
+            text: format!("{}{kind}: {place} at {at}", series.label),
+            area: around(panel.x.pixel(dot.at_ns as f64), panel.y.pixel(dot.value)),
+        })
     }
 
     fn hit_lines(&self, chart: &Lines, x: f64, y: f64) -> Option<Hit> {

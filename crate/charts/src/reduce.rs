@@ -44,6 +44,11 @@ impl Columns {
         }
     }
 
+    /// A value surely still in a column, near its end.
+    fn edge(&self, column: usize) -> f64 {
+        self.low + (column as f64 + 0.999) / self.count as f64 * (self.high - self.low)
+    }
+
     /// The value in the middle of a column.
     fn middle(&self, column: usize) -> f64 {
         self.low + (column as f64 + 0.5) / self.count as f64 * (self.high - self.low)
@@ -123,6 +128,7 @@ pub(crate) struct Extent {
 pub(crate) fn extents(buckets: &[Bucket], window: Columns) -> Vec<Vec<Extent>> {
     let mut pieces: Vec<Vec<Extent>> = vec![Vec::new()];
     let mut open: Option<usize> = None;
+    let mut edge = f64::NEG_INFINITY;
     let mut before: Option<Extent> = None;
     let mut ended = false;
     for bucket in buckets {
@@ -139,7 +145,12 @@ pub(crate) fn extents(buckets: &[Bucket], window: Columns) -> Vec<Vec<Extent>> {
         let Some(piece) = pieces.last_mut() else {
             break;
         };
-        match window.column(at) {
+        // Most points lie in the same column as the one before; to see that takes no division.
+        let column = match open {
+            Some(column) if at < edge && at >= window.low => Some(column),
+            _ => window.column(at),
+        };
+        match column {
             None if at < window.low => before = Some(extent),
             None => {
                 if !ended {
@@ -158,6 +169,9 @@ pub(crate) fn extents(buckets: &[Bucket], window: Columns) -> Vec<Vec<Extent>> {
                         last.last = extent.last;
                     }
                     _ => piece.push(extent),
+                }
+                if open != Some(column) {
+                    edge = window.edge(column);
                 }
                 open = Some(column);
             }
@@ -227,6 +241,29 @@ impl Cells {
             }
             _ => false,
         }
+    }
+
+    /// How many columns and rows.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        (self.columns, self.rows)
+    }
+
+    fn is_taken(&self, column: usize, row: usize) -> bool {
+        let index = row * self.columns + column;
+        let word = self.taken.get(index / 64).copied().unwrap_or(0);
+        word & (1u64 << (index % 64)) != 0
+    }
+
+    /// The runs of taken cells of a row, `(start, end)` columns each.
+    pub(crate) fn runs(&self, row: usize) -> Vec<(usize, usize)> {
+        let mut runs: Vec<(usize, usize)> = Vec::new();
+        for column in (0..self.columns).filter(|&column| self.is_taken(column, row)) {
+            match runs.last_mut() {
+                Some(run) if run.1 == column => run.1 = column + 1,
+                _ => runs.push((column, column + 1)),
+            }
+        }
+        runs
     }
 
     /// Frees every cell.
@@ -440,6 +477,8 @@ mod tests {
     #[test]
     fn a_cell_is_taken_once() {
         let mut cells = Cells::new(3, 2);
+        assert!(cells.take(0, 0));
+        assert_eq!(cells.runs(0), [(0, 1)]);
         assert!(cells.take(2, 1));
         assert!(!cells.take(2, 1));
         assert!(!cells.take(3, 0));

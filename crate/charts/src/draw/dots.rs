@@ -1,8 +1,8 @@
 //! Draws [`Dots`].
 
 use super::marker::marker;
-use super::{Sheet, axis, line, small_font};
-use crate::describe::{AxisScale, Band, Dots, Marker};
+use super::{Sheet, axis, dense, line, small_font};
+use crate::describe::{AxisScale, Band, Dot, Dots, Marker};
 use crate::layout::{Panel, Rect, Scale};
 use crate::pen::Side;
 use crate::reduce::{Cells, Columns};
@@ -12,8 +12,8 @@ use crate::theme::Theme;
 const APART: f64 = 10.0;
 /// Radius of a dot.
 const RADIUS: f64 = 2.5;
-/// With more dots than this, cells of two by two pixels show one dot each: the dots are wider than that anyway.
-const MANY: usize = 4_000;
+/// With more dots than this in a band the cells they lie in are drawn: shapes could not be told apart anyway.
+const MANY: usize = 2_500;
 
 /// Height that looks right.
 pub(crate) fn height(chart: &Dots, theme: &Theme) -> f64 {
@@ -140,45 +140,47 @@ fn write_band(sheet: &mut Sheet<'_>, band: &Band, plot: Rect) {
 }
 
 fn draw_band(chart: &Dots, sheet: &mut Sheet<'_>, (x, y): (Scale, Scale), plot: Rect) {
-    let (columns, rows) = (sheet.columns(plot.width()), sheet.columns(plot.height()));
-    let dots: usize = chart.series.iter().map(|series| series.dots.len()).sum();
-    let size = if dots > MANY {
-        (2.0 * sheet.pen.scale()).round().max(1.0) as usize
-    } else {
-        1
-    };
-    let across = Columns::new(x.low, x.high, columns.div_ceil(size));
-    let down = Columns::new(plot.top, plot.bottom, rows.div_ceil(size));
+    let size = cell_px(chart, x, y);
+    let pixels = size.unwrap_or(1.0 / sheet.pen.scale());
+    let count = |length: f64| (length / pixels).ceil().clamp(1.0, 8_192.0) as usize;
+    let across = Columns::new(x.low, x.high, count(plot.width()));
+    let down = Columns::new(plot.top, plot.bottom, count(plot.height()));
     let mut cells = Cells::new(across.count, down.count);
     for series in &chart.series {
         let ink = sheet.theme.colour(series.tone).into();
         for kind in 0..=chart.kinds.len() {
             cells.clear();
-            let shape = chart
-                .kinds
-                .get(kind)
-                .map_or(Marker::Disc, |known| known.marker);
-            for dot in series
-                .dots
-                .iter()
-                .filter(|dot| dot.kind.min(chart.kinds.len()) == kind)
-            {
-                if !(dot.value >= y.low && dot.value <= y.high) {
-                    continue;
-                }
+            let known = chart.kinds.get(kind);
+            let shape = known.map_or(Marker::Disc, |known| known.marker);
+            let same = |dot: &&Dot| dot.kind.min(chart.kinds.len()) == kind && in_band(dot, y);
+            for dot in series.dots.iter().filter(same) {
                 let height = y.pixel(dot.value);
                 let cell = across.column(dot.at_ns as f64).zip(down.column(height));
-                if cell.is_some_and(|(column, row)| cells.take(column, row)) {
-                    marker(
-                        sheet,
-                        (x.pixel(dot.at_ns as f64), height),
-                        RADIUS,
-                        shape,
-                        ink,
-                    );
+                let free = cell.is_some_and(|(column, row)| cells.take(column, row));
+                if free && size.is_none() {
+                    let at = (x.pixel(dot.at_ns as f64), height);
+                    marker(sheet, at, RADIUS, shape, ink);
                 }
             }
+            if size.is_some() {
+                dense::cells(sheet, &cells, plot, ink);
+            }
         }
+    }
+}
+
+fn in_band(dot: &Dot, y: Scale) -> bool {
+    dot.value >= y.low && dot.value <= y.high
+}
+
+/// The size of the cells that stand for dots where there are too many to draw each, CSS pixels; `None` where not.
+fn cell_px(chart: &Dots, x: Scale, y: Scale) -> Option<f64> {
+    let shown = |dot: &&Dot| in_band(dot, y) && (x.low..=x.high).contains(&(dot.at_ns as f64));
+    let dots = chart.series.iter().flat_map(|series| &series.dots);
+    match dots.filter(shown).count() {
+        0..=MANY => None,
+        count if count <= 8 * MANY => Some(2.0),
+        _ => Some(3.0),
     }
 }
 

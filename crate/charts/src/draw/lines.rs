@@ -1,7 +1,7 @@
 //! Draws [`Lines`].
 
 use super::marker::marker;
-use super::{Sheet, axis, line};
+use super::{Sheet, axis, dense, line};
 use crate::describe::{Dash, LineSeries, LineShape, Lines, Marker};
 use crate::layout::{Panel, Rect, Scale};
 use crate::pen::{Ink, Point};
@@ -10,7 +10,7 @@ use crate::theme::Theme;
 
 /// Width of a line.
 const WIDTH: f64 = 1.5;
-/// Lines with more corners than one in so many pixels are drawn unbroken.
+/// Lines with more corners than one in so many pixels are dense: unbroken, and without strokes.
 const DENSE: f64 = 3.0;
 /// Between two badges on a line.
 const BADGES_APART: f64 = 96.0;
@@ -141,11 +141,14 @@ fn envelope(sheet: &mut Sheet<'_>, series: &LineSeries, piece: &[Extent], scales
     if piece.iter().all(|extent| extent.min == extent.max) {
         return;
     }
+    let ink = sheet.theme.colour(series.tone).alpha(0.24);
+    if is_dense(piece.len(), scales.0) {
+        return dense::envelope(sheet, piece, scales, ink);
+    }
     let mut outline = to_pixels(corners(series.shape, piece, scales.0, |e| e.max), scales);
     let mut lower = to_pixels(corners(series.shape, piece, scales.0, |e| e.min), scales);
     lower.reverse();
     outline.append(&mut lower);
-    let ink = sheet.theme.colour(series.tone).alpha(0.24);
     sheet.pen.polygon(&outline, ink);
 }
 
@@ -158,16 +161,19 @@ fn stroke(sheet: &mut Sheet<'_>, series: &LineSeries, piece: &[Extent], scales: 
         [only] => sheet.pen.circle(*only, WIDTH, None, ink),
         more => {
             // A line with a corner every few pixels would lose its shape between the strokes.
-            let dense = more.len() as f64 > (scales.0.to - scales.0.from) / DENSE;
-            dashed(
-                sheet,
-                more,
-                if dense { Dash::Solid } else { series.dash },
-                ink,
-            );
+            if is_dense(more.len(), scales.0) {
+                dense::line(sheet, more, WIDTH, ink);
+            } else {
+                dashed(sheet, more, series.dash, ink);
+            }
             badges(sheet, more, series.dash, scales.0, ink);
         }
     }
+}
+
+/// Whether so many corners stand too close for strokes.
+fn is_dense(corners: usize, x: Scale) -> bool {
+    corners as f64 > (x.to - x.from) / DENSE
 }
 
 /// Badges along a line of pixels, at the same places for every line, so that lines differ where dashes cannot show.

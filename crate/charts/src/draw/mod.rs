@@ -2,6 +2,7 @@
 
 mod axis;
 mod bars;
+mod dense;
 mod dots;
 mod fill;
 mod histogram;

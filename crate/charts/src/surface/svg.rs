@@ -93,7 +93,8 @@ impl Sink for SvgSink<'_> {
         let path = self.path(Paint { ink, stroke: None });
         path.push('M');
         pair(path, from);
-        let _ = write!(path, "H{}V{}H{}Z", Half(to.0), Half(to.1), Half(from.0));
+        let (width, height) = (Half(to.0 - from.0), Half(to.1 - from.1));
+        let _ = write!(path, "h{width}v{height}h-{width}z");
     }
 
     fn stroke(&mut self, points: &[BackendCoord], width: u32, ink: Ink) {

@@ -67,10 +67,34 @@ fn a_view_of_a_part_has_its_own_axis() {
     };
     let drawn = svg(&figure, &picture, &Theme::light()).expect("a sample can be drawn");
     // 50 µs, at a place that takes more digits than one reads at a glance.
-    assert!(
-        drawn.contains(">time (ms)</text>") || drawn.contains("(µs)</text>"),
-        "{drawn}"
-    );
+    assert!(drawn.contains(">time (µs)</text>"), "{drawn}");
+    assert!(drawn.contains(">40\u{202F}010</text>"), "{drawn}");
     assert!(!drawn.contains("slice begins"));
     assert!(drawn.contains("M100 "));
+}
+
+/// Bands leave out what lies between them; what is left out is counted in words.
+#[test]
+fn dots_outside_every_band_are_mentioned() {
+    let mut figure = samples::dots();
+    let stallarium_charts::Chart::Dots(chart) = &mut figure.chart else {
+        panic!("dots")
+    };
+    assert_eq!(chart.bands.len(), 3);
+    assert!(
+        chart
+            .bands
+            .windows(2)
+            .all(|pair| pair[0].high < pair[1].low)
+    );
+    let last = chart.bands.pop().expect("three bands");
+    let count = chart
+        .series
+        .iter()
+        .flat_map(|series| &series.dots)
+        .filter(|dot| dot.value >= last.low)
+        .count();
+    let picture = Picture::fitting(&figure, 600, &Theme::light());
+    let drawn = svg(&figure, &picture, &Theme::light()).expect("a sample can be drawn");
+    assert!(drawn.contains(&format!(">{count} outside the ranges shown</text>")));
 }
