@@ -34,6 +34,7 @@ mod draw;
 mod hit;
 mod layout;
 mod number;
+pub mod page;
 mod pen;
 mod reduce;
 mod surface;

@@ -11,8 +11,6 @@ use crate::describe::{Figure, Span, Tone};
 use serde::{Deserialize, Serialize};
 use stallarium_sim::report::{Detail, TaskName};
 
-/// The names of the charts, top to bottom.
-pub const CHARTS: [&str; 4] = ["service", "tasks", "dispatches", "depth"];
 
 /// A window, seen closely.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -152,7 +152,7 @@ impl<'a> Reading<'a> {
         let shown = |from: u64, to: u64| to > span.start_ns && from < span.end_ns;
         let has_slices = !self.slices.is_empty();
         let mut lanes = Vec::new();
-        let mut by_owner = |reading: &mut Self, label: &str, stretches: Vec<(u64, u64, usize)>| {
+        let by_owner = |reading: &mut Self, label: &str, stretches: Vec<(u64, u64, usize)>| {
             let mut lane = Lane::new(label);
             for (from, to, task) in stretches.into_iter().filter(|stretch| shown(stretch.0, stretch.1)) {
                 let category = reading.category(task);

@@ -36,7 +36,7 @@ pub(super) fn figure(closeup: &Closeup) -> Option<Figure> {
     let count = closeup.detail.tasks.len();
     let mut states: Vec<Current<usize>> = (0..count).map(|_| Current::new()).collect();
     let mut lanes: Vec<Lane> = closeup.detail.tasks.iter().map(|task| Lane::new(task.name.clone())).collect();
-    let mut keep = |lanes: &mut [Lane], task: usize, ended: Option<(u64, u64, usize)>| {
+    let keep = |lanes: &mut [Lane], task: usize, ended: Option<(u64, u64, usize)>| {
         if let (Some(lane), Some((from, to, category))) = (lanes.get_mut(task), ended)
             && to > span.start_ns
             && from < span.end_ns
