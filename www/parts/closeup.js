@@ -27,8 +27,7 @@ export class CloseupView {
     this.span = new Span();
     /** The run shown, by key. */
     this.key = "";
-    /** Whether the window is the reader's own, and not the one shown first. */
-    this.isChosen = laboratory.view.end_ns > 0;
+    /** Whether the window moves because the page, not the reader, wants it. */
     this.isMovedByPage = false;
     this.figures = (options.charts ?? CHARTS).map((name) => {
       const figure = new Figure({ name, link: options.link, explain: options.explain, gutter: GUTTER_PX, bare: options.bare });
@@ -78,14 +77,14 @@ export class CloseupView {
     /** @type {Closeup | null} */
     this.closeup = null;
     this.span.listen((isSettled) => this.moved(isSettled));
-    laboratory.on("results", () => this.update());
+    laboratory.on("results", (isComplete) => isComplete && this.update());
   }
 
-  /** The column that is shown: the chosen one, or the first that stalls visibly: the experiment's baseline. */
+  /** The column that is shown: the chosen one, or the one that the board thinks most telling. */
   column() {
     const columns = this.laboratory.on_columns();
-    const { kernel } = this.laboratory.view;
-    return columns.find((column) => column.label === kernel) ?? columns.find((column) => column.is_baseline) ?? columns[0];
+    const labelled = (/** @type {string | undefined} */ label) => columns.find((column) => column.label === label);
+    return labelled(this.laboratory.view.kernel) ?? labelled(this.laboratory.board.first_kernel()) ?? columns[0];
   }
 
   /** Other results, or another kernel. */
@@ -99,16 +98,11 @@ export class CloseupView {
     const { board, view } = this.laboratory;
     this.key = column.key;
     this.span.limit_ns = limit_ns;
-    if (this.isChosen && this.span.end_ns > 1) {
-      this.span.set(this.span.start_ns, this.span.end_ns, true);
-    } else if (this.isChosen) {
-      this.span.set(view.start_ns, view.end_ns, true);
-    } else {
-      const [start, end] = board.first_window(column.key);
-      this.isMovedByPage = true;
-      this.span.set(start, end, true);
-      this.isMovedByPage = false;
-    }
+    const isChosen = view.end_ns > view.start_ns;
+    const [start_ns, end_ns] = isChosen ? [view.start_ns, view.end_ns] : board.first_window(column.key);
+    this.isMovedByPage = true;
+    this.span.set(start_ns, end_ns, true);
+    this.isMovedByPage = false;
   }
 
   fillKernels() {
@@ -147,13 +141,10 @@ export class CloseupView {
       figure.redraw();
     }
     this.changed?.(start_ns, end_ns);
-    if (!this.isMovedByPage) {
-      this.isChosen = true;
-    }
     if (!isSettled) {
       return;
     }
-    if (this.isChosen) {
+    if (!this.isMovedByPage) {
       this.laboratory.look({ start_ns, end_ns });
     }
     const id = this.laboratory.finished.get(this.key);
@@ -202,7 +193,6 @@ export class CloseupView {
       if (end <= start) {
         throw "The window must end after it begins.";
       }
-      this.isChosen = true;
       this.span.set(start, end, true);
     } catch (reason) {
       fill(this.complaint, String(reason));

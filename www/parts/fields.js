@@ -51,7 +51,7 @@ export class Fields {
       fill(row.complaint, complaints.map(({ text }) => text).join(" "));
       row.complaint.hidden = complaints.length === 0;
       row.control.setAttribute("aria-invalid", String(complaints.length > 0));
-      row.reset.hidden = !(path in this.laboratory.setting.overrides);
+      row.reset.hidden = (this.given(path) ?? row.field.usual) === row.field.usual;
     }
   }
 
@@ -67,7 +67,7 @@ export class Fields {
       if (field.kind === "switch") {
         /** @type {HTMLInputElement} */ (row.control).checked = field.value === "1" || field.value === "true";
       } else {
-        row.control.value = this.laboratory.setting.overrides[field.path] ?? field.value;
+        row.control.value = this.given(field.path) ?? field.value;
       }
     }
   }
@@ -79,7 +79,7 @@ export class Fields {
   row(field) {
     const [id, about, complaint] = [freshId(), freshId(), freshId()];
     const described = { id, "aria-describedby": `${complaint} ${about}` };
-    const set = (/** @type {string} */ value) => this.laboratory.override(field.path, value);
+    const set = (/** @type {string} */ value) => this.set(field, value);
     let control;
     if (field.kind === "choice") {
       control = h("select", { ...described, onchange: (/** @type {Event} */ event) => set(/** @type {HTMLSelectElement} */ (event.target).value) }, field.choices.map((choice) => h("option", {}, choice)));
@@ -98,12 +98,32 @@ export class Fields {
     }
     control.dataset.path = field.path;
     const complaintElement = h("p", { class: "complaint", id: complaint, role: "alert", hidden: true });
-    const reset = h("button", { type: "button", class: "quiet", hidden: true, "aria-label": `${field.name}: back to ${field.usual} ${field.unit}`, onclick: () => this.laboratory.override(field.path, null) }, "Reset");
+    const reset = h("button", { type: "button", class: "quiet", hidden: true, "aria-label": `${field.name}: back to ${field.usual} ${field.unit}`, onclick: () => this.set(field, "") }, "Reset");
     const words = h("p", { class: "hint", id: about }, field.about, field.range ? h("span", { class: "range" }, ` ${field.range}`) : null);
     const label = h("label", { for: id }, h("code", {}, field.name));
     const element = h("div", { class: "field" }, label, h("span", { class: "control" }, control, field.unit ? h("span", { class: "unit" }, field.unit) : null, reset), complaintElement, words);
     this.explain(words);
     return { element, control, complaint: complaintElement, reset, field };
+  }
+
+  /**
+   * The seed is the setting's own; everything else is an override, and what is usual needs none.
+   *
+   * @param {Field} field
+   * @param {string} value Empty for what is usual.
+   */
+  set(field, value) {
+    if (field.path === "seed") {
+      this.laboratory.change({ seed: value === "" ? field.usual : value });
+    } else {
+      this.laboratory.override(field.path, value === "" || value === field.usual ? null : value);
+    }
+  }
+
+  /** What somebody has set a field to. @param {string} path */
+  given(path) {
+    const { overrides, seed } = this.laboratory.setting;
+    return path === "seed" ? seed || undefined : overrides[path];
   }
 
   /**
@@ -117,10 +137,7 @@ export class Fields {
     const take = () => {
       clearTimeout(timer);
       const value = control.value.trim();
-      const { overrides } = this.laboratory.setting;
-      if (value === "" || (value === field.usual && field.path in overrides)) {
-        this.laboratory.override(field.path, null);
-      } else if (value !== (overrides[field.path] ?? this.rows.get(field.path)?.field.value)) {
+      if (value !== (this.given(field.path) ?? this.rows.get(field.path)?.field.value)) {
         set(value);
       }
     };

@@ -213,7 +213,7 @@ export class Figure {
     this.picture?.draw(canvas, width, height, 2, isDark(), view);
     canvas.toBlob(async (blob) => {
       if (blob !== null && this.picture !== null) {
-        const bytes = this.picture.png_with_link(new Uint8Array(await blob.arrayBuffer()), this.options.link());
+        const bytes = /** @type {Uint8Array<ArrayBuffer>} */ (this.picture.png_with_link(new Uint8Array(await blob.arrayBuffer()), this.options.link()));
         download(`stallarium-${this.options.name}.png`, new Blob([bytes], { type: "image/png" }));
       }
     });
@@ -226,7 +226,7 @@ export class Figure {
   }
 
   saveCsv() {
-    download(`stallarium-${this.options.name}.csv`, new Blob([this.picture?.csv(this.view()) ?? ""], { type: "text/csv" }));
+    download(`stallarium-${this.options.name}.csv`, new Blob([this.picture?.csv() ?? ""], { type: "text/csv" }));
   }
 
   hide() {

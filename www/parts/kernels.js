@@ -74,7 +74,7 @@ export class Kernels {
    * @param {boolean} isOn
    */
   toggle(column, isOn) {
-    const on = this.laboratory.columns.filter((other) => (other === column ? isOn : other.is_on)).map((other) => other.label);
+    const on = this.laboratory.columns.filter((other) => (other === column ? isOn : other.is_on)).map((other) => other.name);
     if (on.length === 0) {
       fill(this.complaint, "At least one kernel stays switched on.");
       this.complaint.hidden = false;
@@ -138,7 +138,7 @@ export class Kernels {
       fill(this.complaint, `At most ${this.known.columns_max} kernels are compared at once: switch one off first.`);
       this.complaint.hidden = false;
     } else {
-      this.laboratory.change({ kernels: [...on.map((column) => column.label), name] });
+      this.laboratory.change({ kernels: [...on.map((column) => column.name), name] });
     }
   }
 }

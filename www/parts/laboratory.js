@@ -1,7 +1,5 @@
 // What is to be run, what has been run, and the runs under way. The page's parts change the setting here and listen.
 
-import { check } from "../stallarium-web.js";
-
 /** @typedef {import("./messages.js").Setting} Setting */
 /** @typedef {import("./messages.js").View} View */
 /** @typedef {import("./messages.js").Checked} Checked */
@@ -82,7 +80,7 @@ export class Laboratory {
    */
   change(change) {
     this.setting = { ...this.setting, ...change };
-    const checked = /** @type {Checked} */ (check(this.setting));
+    const checked = /** @type {Checked} */ (this.board.set(this.setting));
     if (checked.complaints.length === 0) {
       this.good = this.setting;
       this.columns = checked.columns;
@@ -94,6 +92,18 @@ export class Laboratory {
       this.emit("results", this.isComplete());
       this.emit("progress", null);
     }
+  }
+
+  /**
+   * Shows another case, as long as fits it.
+   *
+   * @param {string} name
+   */
+  show(name) {
+    const overrides = { ...this.setting.overrides };
+    delete overrides.time;
+    this.look({ start_ns: 0, end_ns: 0 });
+    this.change({ case: name, overrides });
   }
 
   /**
@@ -149,7 +159,7 @@ export class Laboratory {
         this.run(key, column);
       }
     }
-    this.board.keep_only([...wanted.keys()]);
+    this.board.forget_others();
   }
 
   /**

@@ -6,8 +6,9 @@
  * @property {string} experiment The experiment's id.
  * @property {string} case Name of the case shown.
  * @property {string[]} kernels Labels of columns, or kernel names.
- * @property {string} seed A whole number as text.
- * @property {boolean} is_quick As long as fits a first look, instead of as long as the published numbers need.
+ * @property {string} seed A whole number as text; empty leaves it to the experiment.
+ * @property {string} [workload] A workload of one's own, as text.
+ * @property {string} [scenario] A scenario of one's own, as text.
  * @property {Record<string, string>} overrides Values by path, such as `machine.hz` or `tunable.slice_idle`.
  *
  * @typedef {object} View What is looked at.
@@ -22,17 +23,16 @@
  *
  * @typedef {object} Column One kernel of the setting.
  * @property {string} label
- * @property {string} name The kernel's full name.
+ * @property {string} name The kernel's name, as it stands in a setting.
  * @property {string} about What is special about it.
- * @property {string} key Names its run: equal keys mean the same run.
+ * @property {string} key Names its run: equal keys mean the same run. Empty while it is switched off.
  * @property {number} slot Its colour: an index into the palette.
  * @property {boolean} is_on
  * @property {boolean} is_extra Not a column of the experiment.
- * @property {boolean} is_baseline What the others are compared with.
  *
  * @typedef {object} Field A value that can be set.
  * @property {string} path As in overrides.
- * @property {string} group `machine`, `tunables`, `workload` or `run`.
+ * @property {string} group `machine`, `tunables` or `run`.
  * @property {string} name The kernel's name for it, or a plain one.
  * @property {string} about What it does, in a sentence.
  * @property {"number" | "choice" | "switch"} kind
@@ -46,11 +46,10 @@
  * @property {Complaint[]} complaints
  * @property {Column[]} columns
  * @property {Field[]} fields
- * @property {{ name: string, title: string }[]} cases
+ * @property {{ name: string, title: string, full_time: string }[]} cases
  * @property {string} title
  * @property {string[]} context Two sentences and the source.
- * @property {string} length The run's length in words.
- * @property {number} limit_ns
+ * @property {string} conditions The conditions in a line.
  */
 
 /**

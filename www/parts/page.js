@@ -85,10 +85,8 @@ function cases(laboratory) {
       fill(
         list,
         h("legend", {}, "What runs"),
-        checked.cases.map(({ name, title }) => h("label", {}, h("input", { type: "radio", name: "case", value: name, onchange: () => laboratory.change({ case: name }) }), title)),
-        h("legend", {}),
+        checked.cases.map(({ name, title }) => h("label", {}, h("input", { type: "radio", name: "case", value: name, onchange: () => laboratory.show(name) }), title)),
       );
-      list.lastElementChild?.remove();
     }
     for (const input of list.querySelectorAll("input")) {
       input.checked = input.value === laboratory.setting.case;
@@ -97,17 +95,20 @@ function cases(laboratory) {
     fill(complaint, wrong.map(({ text }) => text).join(" "));
     complaint.hidden = wrong.length === 0;
   });
-  const length = h("label", { class: "length" });
-  const quick = h("input", { type: "checkbox", role: "switch", onchange: () => laboratory.change({ is_quick: !quick.checked }) });
-  const words = h("span", {});
-  length.append(quick, words);
+  const full = h("button", { type: "button", class: "quiet" });
+  const quick = h("button", { type: "button", class: "quiet", onclick: () => laboratory.override("time", null) }, "Back to the short run");
+  let full_time = "";
+  full.addEventListener("click", () => laboratory.override("time", full_time));
   laboratory.on("checked", (checked) => {
-    quick.checked = !laboratory.setting.is_quick;
-    if (checked.length) {
-      fill(words, `Full length (now ${checked.length} of simulated time)`);
+    const shown = checked.cases.find(({ name }) => name === laboratory.setting.case);
+    if (shown !== undefined) {
+      full_time = shown.full_time;
+      fill(full, `Run the published length, ${full_time}`);
+      full.hidden = laboratory.setting.overrides.time === full_time;
+      quick.hidden = laboratory.setting.overrides.time === undefined;
     }
   });
-  return h("div", {}, list, complaint, length);
+  return h("div", {}, list, complaint, h("p", { class: "row" }, full, quick));
 }
 
 /** @param {Laboratory} laboratory */
