@@ -18,16 +18,8 @@ impl Columns {
     /// The window from `low` to `high` in `count` columns; made non-empty where it is not.
     pub(crate) fn new(low: f64, high: f64, count: usize) -> Self {
         let low = if low.is_finite() { low } else { 0.0 };
-        let high = if high.is_finite() && high > low {
-            high
-        } else {
-            low + 1.0
-        };
-        Self {
-            low,
-            high,
-            count: count.max(1),
-        }
+        let high = if high.is_finite() && high > low { high } else { low + 1.0 };
+        Self { low, high, count: count.max(1) }
     }
 
     /// Where a value lies, in columns from the left end; outside the window below 0 or above the count.
@@ -79,9 +71,7 @@ pub(crate) fn runs(intervals: &[Interval], categories: usize, window: Columns) -
         let kind = interval.category.min(categories);
         let first = (from as usize).min(window.count - 1);
         // An interval that ends on a column's edge has no part in the next column.
-        let last = (to.ceil() as usize)
-            .saturating_sub(1)
-            .clamp(first, window.count - 1);
+        let last = (to.ceil() as usize).saturating_sub(1).clamp(first, window.count - 1);
         for column in first..=last {
             let part = to.min(column as f64 + 1.0) - from.max(column as f64);
             cover[column * kinds + kind] += part.max(1e-6) as f32;
@@ -100,11 +90,7 @@ pub(crate) fn runs(intervals: &[Interval], categories: usize, window: Columns) -
         }
         match runs.last_mut() {
             Some(run) if run.end == column && run.category == most.1 => run.end = column + 1,
-            _ => runs.push(Run {
-                start: column,
-                end: column + 1,
-                category: most.1,
-            }),
+            _ => runs.push(Run { start: column, end: column + 1, category: most.1 }),
         }
     }
     runs
@@ -190,22 +176,9 @@ fn extent(bucket: &Bucket, at: f64) -> Option<Extent> {
     if !bucket.last.is_finite() {
         return None;
     }
-    let min = if bucket.min.is_finite() {
-        bucket.min.min(bucket.last)
-    } else {
-        bucket.last
-    };
-    let max = if bucket.max.is_finite() {
-        bucket.max.max(bucket.last)
-    } else {
-        bucket.last
-    };
-    Some(Extent {
-        at,
-        min,
-        max,
-        last: bucket.last,
-    })
+    let min = if bucket.min.is_finite() { bucket.min.min(bucket.last) } else { bucket.last };
+    let max = if bucket.max.is_finite() { bucket.max.max(bucket.last) } else { bucket.last };
+    Some(Extent { at, min, max, last: bucket.last })
 }
 
 /// A set of cells of a plot: remembers which were taken.
@@ -220,11 +193,7 @@ impl Cells {
     /// No cell taken.
     pub(crate) fn new(columns: usize, rows: usize) -> Self {
         let (columns, rows) = (columns.max(1), rows.max(1));
-        Self {
-            columns,
-            rows,
-            taken: vec![0; (columns * rows).div_ceil(64)],
-        }
+        Self { columns, rows, taken: vec![0; (columns * rows).div_ceil(64)] }
     }
 
     /// Takes a cell; true when it was free. Cells outside are never free.
@@ -274,12 +243,7 @@ impl Cells {
 
 /// Bins of a histogram that would be narrower than a column share one: the greatest count of each column, as
 /// `(start column, end column, count)`, empty ones left out.
-pub(crate) fn bins(
-    counts: &[u64],
-    first: f64,
-    width: f64,
-    window: Columns,
-) -> Vec<(f64, f64, u64)> {
+pub(crate) fn bins(counts: &[u64], first: f64, width: f64, window: Columns) -> Vec<(f64, f64, u64)> {
     let narrow = window.position(window.low + width) < 1.0;
     let mut out: Vec<(f64, f64, u64)> = Vec::new();
     for (index, &count) in counts.iter().enumerate() {
@@ -287,10 +251,8 @@ pub(crate) fn bins(
         if count == 0 || low + width <= window.low || low >= window.high {
             continue;
         }
-        let (from, to) = (
-            window.position(low).max(0.0),
-            window.position(low + width).min(window.count as f64),
-        );
+        let (from, to) =
+            (window.position(low).max(0.0), window.position(low + width).min(window.count as f64));
         if !narrow {
             out.push((from, to, count));
             continue;
@@ -312,10 +274,7 @@ pub(crate) fn moments(times: impl Iterator<Item = u64>, window: Columns) -> Vec<
             seen.take(column, 0);
         }
     }
-    (0..window.count)
-        .filter(|&column| !seen.take(column, 0))
-        .map(|column| window.middle(column))
-        .collect()
+    (0..window.count).filter(|&column| !seen.take(column, 0)).map(|column| window.middle(column)).collect()
 }
 
 #[cfg(test)]
@@ -331,12 +290,7 @@ mod tests {
                 .into_iter()
                 .map(|(step, last, below, above)| {
                     at_ns += step;
-                    Bucket {
-                        at_ns,
-                        min: last - below,
-                        max: last + above,
-                        last,
-                    }
+                    Bucket { at_ns, min: last - below, max: last + above, last }
                 })
                 .collect()
         })
@@ -464,12 +418,7 @@ mod tests {
     fn gaps_interrupt_a_line() {
         let window = Columns::new(0.0, 100.0, 100);
         let gap = Bucket::point(20, f64::NAN);
-        let buckets = [
-            Bucket::point(10, 1.0),
-            gap,
-            Bucket::point(30, 2.0),
-            Bucket::point(40, 3.0),
-        ];
+        let buckets = [Bucket::point(10, 1.0), gap, Bucket::point(30, 2.0), Bucket::point(40, 3.0)];
         let pieces = extents(&buckets, window);
         assert_eq!(pieces.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2]);
     }

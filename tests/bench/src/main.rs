@@ -1,8 +1,12 @@
 //! Measures parts of the simulator natively. `cargo xtask bench` runs it beside its rivals.
 //!
+//! `stallarium-bench block ELEVATOR REQUESTS` prints `REQUESTS SECONDS SIMULATED_NS`.
 //! `stallarium-bench hold PENDING EVENTS` prints `EVENTS SECONDS TIME_NS`, the line that every rival prints.
 
+use stallarium_sim::block::exercise;
 use stallarium_sim::engine::EventQueue;
+use stallarium_sim::scenario::KernelChoice;
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -19,12 +23,37 @@ fn main() -> ExitCode {
             }
             _ => usage(),
         },
+        ["block", elevator, requests] => match requests.parse() {
+            Ok(requests) => block(elevator, requests),
+            Err(_) => usage(),
+        },
         _ => usage(),
     }
 }
 
+/// Requests through plug, merge, elevator, device and completion.
+fn block(elevator: &str, requests: u64) -> ExitCode {
+    let choice = KernelChoice {
+        release: "2.6.35".to_owned(),
+        patches: Vec::new(),
+        elevator: elevator.to_owned(),
+        tunables: BTreeMap::new(),
+    };
+    let start = Instant::now();
+    match exercise(&choice, requests) {
+        Ok(done) => {
+            println!("{} {} {}", done.requests, start.elapsed().as_secs_f64(), done.simulated_ns);
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 fn usage() -> ExitCode {
-    eprintln!("usage: stallarium-bench hold PENDING EVENTS");
+    eprintln!("usage: stallarium-bench hold PENDING EVENTS | block ELEVATOR REQUESTS");
     ExitCode::FAILURE
 }
 

@@ -21,15 +21,11 @@ pub(crate) fn line(sheet: &mut Sheet<'_>, points: &[Point], width: f64, ink: Ink
         }
         // Uprights closer than their width touch without help.
         if x1 - x0 > width {
-            sheet
-                .pen
-                .rect(Rect::new(x0 - half, y0 - half, x1 + half, y0 + half), ink);
+            sheet.pen.rect(Rect::new(x0 - half, y0 - half, x1 + half, y0 + half), ink);
         }
         if !level {
             let (top, bottom) = (y0.min(y1) - half, y0.max(y1) + half);
-            sheet
-                .pen
-                .rect(Rect::new(x1 - half, top, x1 + half, bottom), ink);
+            sheet.pen.rect(Rect::new(x1 - half, top, x1 + half, bottom), ink);
         }
     }
 }

@@ -32,22 +32,13 @@ pub(crate) fn draw(chart: &Dots, sheet: &mut Sheet<'_>, area: Rect) {
         .iter()
         .zip(&heights)
         .map(|(band, &height)| {
-            axis::Vertical::new(
-                sheet,
-                &chart.y.unit,
-                (band.low, band.high),
-                chart.y.scale,
-                height,
-                banded,
-            )
+            axis::Vertical::new(sheet, &chart.y.unit, (band.low, band.high), chart.y.scale, height, banded)
         })
         .collect();
     let needed = axes.iter().map(|axis| axis.needed).fold(0.0, f64::max);
     let left = axis::plot_left(sheet, area, needed);
-    let plots: Vec<Rect> = heights
-        .iter()
-        .map(|&(top, bottom)| Rect::new(left, top, area.right, bottom))
-        .collect();
+    let plots: Vec<Rect> =
+        heights.iter().map(|&(top, bottom)| Rect::new(left, top, area.right, bottom)).collect();
     let span = sheet.span(chart.span);
     sheet.layout.span = Some(span);
     let x = axis::time(sheet, span.ends(), &plots);
@@ -72,10 +63,7 @@ pub(crate) fn draw(chart: &Dots, sheet: &mut Sheet<'_>, area: Rect) {
 /// The bands with a little room around their values; one for everything when none are given. Lowest last, as drawn.
 fn bands(chart: &Dots) -> Vec<Band> {
     if chart.bands.is_empty() {
-        let values = chart
-            .series
-            .iter()
-            .flat_map(|series| series.dots.iter().map(|dot| dot.value));
+        let values = chart.series.iter().flat_map(|series| series.dots.iter().map(|dot| dot.value));
         let (low, high) = axis::extremes(chart.y.scale, values);
         let (low, high) = match chart.y.range {
             Some(_) => axis::ends(&chart.y, (low, high), 6),
@@ -126,17 +114,8 @@ fn write_band(sheet: &mut Sheet<'_>, band: &Band, plot: Rect) {
     }
     let behind = sheet.theme.background.alpha(0.8);
     let bottom = plot.top + line(font);
-    sheet.pen.rect(
-        Rect::new(plot.left + 1.0, plot.top, plot.left + width + 9.0, bottom),
-        behind,
-    );
-    sheet.text(
-        &band.label,
-        (plot.left + 5.0, plot.top + line(font) / 2.0),
-        Side::Left,
-        font,
-        false,
-    );
+    sheet.pen.rect(Rect::new(plot.left + 1.0, plot.top, plot.left + width + 9.0, bottom), behind);
+    sheet.text(&band.label, (plot.left + 5.0, plot.top + line(font) / 2.0), Side::Left, font, false);
 }
 
 fn draw_band(chart: &Dots, sheet: &mut Sheet<'_>, (x, y): (Scale, Scale), plot: Rect) {
@@ -188,13 +167,8 @@ fn cell_px(chart: &Dots, x: Scale, y: Scale) -> Option<f64> {
 fn remark_outside(chart: &Dots, sheet: &mut Sheet<'_>, bands: &[Band], (start, end): (f64, f64)) {
     let dots = chart.series.iter().flat_map(|series| &series.dots);
     let shown = dots.filter(|dot| (start..=end).contains(&(dot.at_ns as f64)));
-    let outside = shown
-        .filter(|dot| {
-            !bands
-                .iter()
-                .any(|band| dot.value >= band.low && dot.value <= band.high)
-        })
-        .count();
+    let outside =
+        shown.filter(|dot| !bands.iter().any(|band| dot.value >= band.low && dot.value <= band.high)).count();
     if outside > 0 {
         sheet.remark = Some(format!("{outside} outside the ranges shown"));
     }

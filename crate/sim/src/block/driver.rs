@@ -41,7 +41,9 @@ impl BlockQueue {
                 Turn::Wait => return None,
                 Turn::LastCommandRunning => {
                     if self.dispatch_list.is_empty() {
-                        self.with_elevator(now_ns, recorder, out, |elevator, io| elevator.dispatch(io, false));
+                        self.with_elevator(now_ns, recorder, out, |elevator, io| {
+                            elevator.dispatch(io, false)
+                        });
                     }
                     return None;
                 }
