@@ -1,9 +1,17 @@
 //! What a run has to say: results, the runner with its checkpoints, statistics over seeds, tables, claims, explanations
 //! and the words for them.
 
+pub mod blktrace;
+mod claims;
 mod collect;
+pub mod compare;
 mod digest;
+pub mod events;
+pub mod explain;
+mod expression;
 mod histogram;
+mod layout;
+pub mod published;
 mod results;
 mod runner;
 pub mod statistics;
@@ -11,6 +19,7 @@ mod tables;
 mod terms;
 mod timelines;
 
+pub use claims::{Claim, ClaimKind, OneOrMany};
 pub use digest::Digest;
 pub use histogram::PeriodHistogram;
 pub use results::{
