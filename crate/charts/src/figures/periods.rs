@@ -59,8 +59,11 @@ pub fn periods(context: &Context<'_>, columns: &[Column<'_>]) -> Option<Figure> 
         arrangement: Arrangement::Multiples,
         rules: Vec::new(),
     };
-    let summary = found.iter().filter_map(|(column, mark)| sentence(column, mark)).collect::<Vec<_>>().join(" ");
-    let mut figure = Figure::new(format!("How long each {unit} takes"), chart).subtitle(context.conditions).summary(summary);
+    let summary =
+        found.iter().filter_map(|(column, mark)| sentence(column, mark)).collect::<Vec<_>>().join(" ");
+    let mut figure = Figure::new(format!("How long each {unit} takes"), chart)
+        .subtitle(context.conditions)
+        .summary(summary);
     if beyond > 0 {
         let beyond = crate::significant(beyond as f64);
         figure = figure.note(format!("{beyond} longer ones lie beyond the right end."));
@@ -87,7 +90,8 @@ fn sentence(column: &Column<'_>, mark: &MarkResult) -> Option<String> {
     let tick_ns = 1_000_000_000 / u64::from(column.run.hz.max(1));
     let write = |ns: u64| Unit::Nanoseconds.write(ns as f64);
     let (median, p99) = (write(mark.period.p50_ns), write(mark.period.p99_ns));
-    let mut text = format!("Under {} half of the periods last up to {median}, 99 % up to {p99}", column.label);
+    let mut text =
+        format!("Under {} half of the periods last up to {median}, 99 % up to {p99}", column.label);
     let (ticks, share) = ticks(&mark.periods, tick_ns)?;
     if share >= 50 {
         let ticks: Vec<String> = ticks.iter().map(u64::to_string).collect();

@@ -27,13 +27,23 @@ pub fn timelines(context: &Context<'_>, columns: &[Column<'_>], which: Timelines
             let (process, mark) = marked?;
             let axis = Axis::new(format!("{mark} per second"), Unit::named(format!("{mark}/s")));
             let title = format!("{process}: {mark} per second");
-            (title, axis, Box::new(move |subject| *subject == Subject::Mark { process: process.clone(), mark: mark.clone() }))
+            (
+                title,
+                axis,
+                Box::new(move |subject| {
+                    *subject == Subject::Mark { process: process.clone(), mark: mark.clone() }
+                }),
+            )
         }
         Timelines::Reading => {
             let process = reader(context, columns)?;
             let axis = Axis::new("data read", Unit::named("MB/s"));
             let title = format!("{process}: data read");
-            (title, axis, Box::new(move |subject| *subject == Subject::BytesRead { process: process.clone() }))
+            (
+                title,
+                axis,
+                Box::new(move |subject| *subject == Subject::BytesRead { process: process.clone() }),
+            )
         }
         Timelines::Depth => {
             let axis = Axis::new("requests", Unit::named("requests"));
@@ -104,7 +114,9 @@ fn sum(timelines: &[&Timeline]) -> Vec<Bucket> {
     let same: Vec<&&Timeline> = timelines.iter().filter(|other| other.bucket_ns == first.bucket_ns).collect();
     (0..first.buckets.len())
         .map(|index| {
-            let parts = same.iter().filter_map(|timeline| Some((timeline.buckets.get(index)?, timeline.value(index))));
+            let parts = same
+                .iter()
+                .filter_map(|timeline| Some((timeline.buckets.get(index)?, timeline.value(index))));
             let at_ns = index as u64 * first.bucket_ns;
             let nothing = Bucket { at_ns, min: 0.0, max: 0.0, last: 0.0 };
             parts.fold(nothing, |so_far, (part, mean)| Bucket {

@@ -76,7 +76,8 @@ impl Board {
         let run = self.runs.get(key)?;
         let marks = run.processes.iter().flat_map(|process| &process.marks);
         let period = marks.map(|mark| mark.period.p50_ns).filter(|ns| *ns > 0).max();
-        let wanted = period.map_or(WINDOW_NS, |ns| ns.saturating_mul(UNITS_SHOWN)).clamp(1, run.elapsed_ns.max(1));
+        let wanted =
+            period.map_or(WINDOW_NS, |ns| ns.saturating_mul(UNITS_SHOWN)).clamp(1, run.elapsed_ns.max(1));
         let start = (run.elapsed_ns / 2).min(run.elapsed_ns - wanted.min(run.elapsed_ns));
         // From a whole millisecond on, which reads better.
         let start = start - start % 1_000_000;
@@ -87,7 +88,8 @@ impl Board {
     #[must_use]
     pub fn first_kernel(&self) -> Option<&str> {
         let columns = self.shown.as_ref()?.columns.iter().filter(|column| self.has(&column.key));
-        let vain = |column: &&Column| self.runs.get(&column.key).map_or(0, |run| run.queue.scheduler.idle_fired);
+        let vain =
+            |column: &&Column| self.runs.get(&column.key).map_or(0, |run| run.queue.scheduler.idle_fired);
         // Of equals, the first.
         columns.rev().max_by_key(vain).map(|column| column.label.as_str())
     }
@@ -96,7 +98,8 @@ impl Board {
     #[must_use]
     pub fn digest(&self) -> Option<u64> {
         let columns = &self.shown.as_ref()?.columns;
-        let digests: Option<Vec<u64>> = columns.iter().map(|column| Some(self.runs.get(&column.key)?.digest.0)).collect();
+        let digests: Option<Vec<u64>> =
+            columns.iter().map(|column| Some(self.runs.get(&column.key)?.digest.0)).collect();
         match digests?[..] {
             [] => None,
             [one] => Some(one),
@@ -193,7 +196,10 @@ mod tests {
         let shown = board.shown.as_ref().expect("set");
         let key = &shown.columns.iter().find(|column| column.label == "vanilla cfq").expect("on").key;
         let (start, end) = board.first_window(key).expect("run");
-        assert!(start % 1_000_000 == 0 && (30_000_000..=80_000_000).contains(&(end - start)), "{start} to {end}");
+        assert!(
+            start % 1_000_000 == 0 && (30_000_000..=80_000_000).contains(&(end - start)),
+            "{start} to {end}"
+        );
         assert!(end <= board.elapsed_ns(key).expect("run"));
     }
 

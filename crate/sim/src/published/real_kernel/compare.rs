@@ -44,7 +44,11 @@ pub struct Comparison {
 impl fmt::Display for Comparison {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, kernel, bios, starts, decisions, .. } = self;
-        write!(formatter, "{name} ({kernel}): {bios} bios; {} of {} starts", starts.in_order, starts.recorded)?;
+        write!(
+            formatter,
+            "{name} ({kernel}): {bios} bios; {} of {} starts",
+            starts.in_order, starts.recorded
+        )?;
         write!(formatter, " in the same order ({} simulated)", starts.simulated)?;
         if decisions.recorded > 0 {
             write!(formatter, ", {} of {} decisions", decisions.in_order, decisions.recorded)?;
@@ -128,8 +132,7 @@ impl RealTrace {
         let first = recorded.first().map_or(first, |decision| decision.0);
         let simulated = since(&played.decisions, first - SLACK_NS);
         let pairs = pairs(&recorded, simulated, |a, b| a.1 == b.1);
-        let matches =
-            Matches { recorded: recorded.len(), simulated: simulated.len(), in_order: pairs.len() };
+        let matches = Matches { recorded: recorded.len(), simulated: simulated.len(), in_order: pairs.len() };
         let parted = pairs.iter().enumerate().position(|(index, &pair)| pair != (index, index));
         let parted = parted.or((pairs.len() < recorded.len()).then_some(pairs.len()));
         let words = parted.map(|index| {
@@ -202,9 +205,9 @@ fn first_divergence(
         let when = start.time_ns.map_or(String::new(), |time| format!(" at {} us", time / 1000));
         format!("{}{when}", words(&start.request))
     });
-    let own = simulated.get(index).map_or("nothing more".to_owned(), |(time, shown)| {
-        format!("{} at {} us", words(shown), time / 1000)
-    });
+    let own = simulated
+        .get(index)
+        .map_or("nothing more".to_owned(), |(time, shown)| format!("{} at {} us", words(shown), time / 1000));
     Some(format!("after {index} starts alike, the kernel starts {kernel}, the simulation {own}"))
 }
 

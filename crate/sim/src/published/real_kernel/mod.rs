@@ -17,10 +17,7 @@ pub use trace::{RealTrace, TraceError};
 
 /// Names and texts of the traces that the project keeps.
 pub const TRACES: [(&str, &str); 3] = [
-    (
-        "fs_mark alone, CFQ",
-        include_str!("../../../../../tests/real-kernel/01-2.6.35-cfq-fsmark-alone.txt"),
-    ),
+    ("fs_mark alone, CFQ", include_str!("../../../../../tests/real-kernel/01-2.6.35-cfq-fsmark-alone.txt")),
     (
         "two sequential readers, CFQ",
         include_str!("../../../../../tests/real-kernel/03-2.6.35-cfq-two-readers.txt"),
@@ -95,15 +92,32 @@ mod dump {
         let from: i64 = std::env::var("FROM").ok().and_then(|t| t.parse().ok()).unwrap_or(-20000);
         let to: i64 = std::env::var("TO").ok().and_then(|t| t.parse().ok()).unwrap_or(20000);
         let trace = RealTrace::parse(TRACES[which].1).unwrap();
-        println!("turnaround {} phase {} prelude {}", trace.turnaround_ns(), trace.phase_ns(), trace.prelude_ns().unwrap());
+        println!(
+            "turnaround {} phase {} prelude {}",
+            trace.turnaround_ns(),
+            trace.phase_ns(),
+            trace.prelude_ns().unwrap()
+        );
         let played = trace.play().unwrap();
         let mut all: Vec<(i64, u8, String)> = Vec::new();
-        for (t, s) in &played.starts { all.push((*t, 1, format!("START {}+{} w{}", s.sector, s.sectors, s.flags.0))); }
-        for (t, s) in &played.completions { all.push((*t, 0, format!("DONE {}+{}", s.sector, s.sectors))); }
-        for (t, d) in &played.decisions { all.push((*t, 0, format!("{d:?}"))); }
-        for a in trace.arrivals().unwrap() { all.push((a.time_ns, 2, format!("   {:?} {}", a.act, trace.processes[a.process]))); }
+        for (t, s) in &played.starts {
+            all.push((*t, 1, format!("START {}+{} w{}", s.sector, s.sectors, s.flags.0)));
+        }
+        for (t, s) in &played.completions {
+            all.push((*t, 0, format!("DONE {}+{}", s.sector, s.sectors)));
+        }
+        for (t, d) in &played.decisions {
+            all.push((*t, 0, format!("{d:?}")));
+        }
+        for a in trace.arrivals().unwrap() {
+            all.push((a.time_ns, 2, format!("   {:?} {}", a.act, trace.processes[a.process])));
+        }
         all.sort();
-        for (t, _, s) in all { if t/1000 >= from && t/1000 <= to { println!("{:.1} {s}", t as f64 / 1000.0); } }
+        for (t, _, s) in all {
+            if t / 1000 >= from && t / 1000 <= to {
+                println!("{:.1} {s}", t as f64 / 1000.0);
+            }
+        }
         println!("{}", trace.compare("x").unwrap());
     }
 }

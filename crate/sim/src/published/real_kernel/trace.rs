@@ -130,8 +130,7 @@ impl RealTrace {
         };
         for (index, line) in text.lines().enumerate() {
             if !line.starts_with('#') && !line.trim().is_empty() {
-                let line =
-                    trace.line(line).map_err(|problem| TraceError { line: index + 1, problem })?;
+                let line = trace.line(line).map_err(|problem| TraceError { line: index + 1, problem })?;
                 trace.lines.push(line);
             }
         }
@@ -150,12 +149,7 @@ impl RealTrace {
         if time_ns < last {
             return Err("time goes backwards".to_owned());
         }
-        Ok(Line {
-            time_ns,
-            tick: integer(tick)?,
-            process: self.process(process),
-            event: self.event(event)?,
-        })
+        Ok(Line { time_ns, tick: integer(tick)?, process: self.process(process), event: self.event(event)? })
     }
 
     /// The index of a process, new or known.
@@ -176,9 +170,7 @@ impl RealTrace {
             "START" => Event::Start(shown(rest)?, microseconds(value(rest, "service_us=")?)?),
             "DONE" => Event::Done(shown(rest)?, integer(value(rest, "in_device=")?)? as u32),
             "OMITTED" => omitted(rest)?,
-            "SELECT" => {
-                Event::Decision(Decision::Select(self.owner(rest)?, tree(value(rest, "tree=")?)?))
-            }
+            "SELECT" => Event::Decision(Decision::Select(self.owner(rest)?, tree(value(rest, "tree=")?)?)),
             "EXPIRE" => {
                 Event::Decision(Decision::Expire(self.owner(rest)?, value(rest, "timed_out=")? == "1"))
             }
@@ -255,7 +247,8 @@ fn microseconds(text: &str) -> Result<u64, String> {
     let wrong = || format!("\"{text}\" is not a time in microseconds");
     let (whole, tenths) = text.split_once('.').unwrap_or((text, "0"));
     let whole: u64 = whole.parse().map_err(|_| wrong())?;
-    let tenths: u64 = if tenths.len() == 1 { tenths.parse().map_err(|_| wrong())? } else { return Err(wrong()) };
+    let tenths: u64 =
+        if tenths.len() == 1 { tenths.parse().map_err(|_| wrong())? } else { return Err(wrong()) };
     whole.checked_mul(1000).and_then(|ns| ns.checked_add(tenths * 100)).ok_or_else(wrong)
 }
 
