@@ -29,10 +29,12 @@
 //! `draw::body`, `draw::legend::entries`, `hit` and `table`.
 
 pub mod describe;
+pub mod figures;
 mod draw;
 mod hit;
 mod layout;
 mod number;
+pub mod page;
 mod pen;
 mod reduce;
 mod surface;

@@ -12,6 +12,8 @@ mod io;
 mod operation;
 mod process;
 mod setup;
+#[cfg(test)]
+mod tests;
 mod world;
 
 pub use process::{MarkTotals, ProcessTotals};
