@@ -39,6 +39,15 @@ function post(message, transfer = []) {
 }
 
 /**
+ * The module hands out copies of its memory, which nobody shares.
+ *
+ * @param {Uint8Array} bytes
+ */
+function owned(bytes) {
+  return /** @type {Uint8Array<ArrayBuffer>} */ (bytes);
+}
+
+/**
  * After a trap the module's memory cannot be trusted: the page replaces the whole worker.
  *
  * @param {() => void | Promise<void>} action
@@ -129,7 +138,7 @@ function go(doing) {
     isDone = run.advance(EVENTS_A_STEP);
   }
   if (isDone) {
-    const bytes = run.result();
+    const bytes = owned(run.result());
     post({ kind: "result", id: task.id, bytes, wall_ms: performance.now() - doing.began }, [bytes.buffer]);
     current = null;
     if (task.keep) {
@@ -147,7 +156,7 @@ function go(doing) {
 function look({ id, ticket, start_ns, end_ns }) {
   const run = kept.get(id);
   if (run !== undefined) {
-    const bytes = run.look(start_ns, end_ns);
+    const bytes = owned(run.look(start_ns, end_ns));
     post({ kind: "closeup", id, ticket, bytes }, [bytes.buffer]);
   }
 }

@@ -33,7 +33,7 @@ export function opened() {
  * @returns {string} With the `#`.
  */
 export function fragment(laboratory) {
-  return link(laboratory.good, laboratory.view, laboratory.board.digest(laboratory.good));
+  return link(laboratory.good, laboratory.view, laboratory.board.digest());
 }
 
 /**

@@ -136,7 +136,7 @@ export function answers(laboratory) {
     }
   });
   laboratory.on("results", (isComplete) => {
-    const sentences = /** @type {string[]} */ (laboratory.board.explain(laboratory.good));
+    const sentences = /** @type {string[]} */ (laboratory.board.explain());
     if (isComplete || sentences.length > 0) {
       fill(answer, sentences.map((sentence) => h("p", {}, sentence)));
       explain(answer);
@@ -160,7 +160,7 @@ export function remarks(laboratory, from) {
   let isCompared = from.digest === "";
   laboratory.on("results", (isComplete) => {
     if (isComplete) {
-      const digest = laboratory.board.digest(laboratory.good);
+      const digest = laboratory.board.digest();
       document.documentElement.dataset.digest = digest;
       if (!isCompared) {
         isCompared = true;

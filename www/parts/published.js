@@ -64,7 +64,11 @@ export class Published {
   /** The table as far as the page's own quick runs fill it. */
   quick() {
     if (this.verdict === null) {
-      this.show(/** @type {Judged} */ (this.laboratory.board.judge(this.laboratory.good)));
+      const judged = /** @type {Judged | null} */ (this.laboratory.board.judge());
+      this.element.hidden = judged === null;
+      if (judged !== null) {
+        this.show(judged);
+      }
     }
   }
 

@@ -8,7 +8,7 @@ import { dragToChoose, keys } from "./span.js";
 /** @typedef {import("./figure.js").Options} Options */
 
 /** The charts of the whole run, as the module names them. */
-export const SUMMARIES = ["rates", "breakdown", "periods"];
+export const SUMMARIES = ["rates", "throughput", "breakdown", "periods"];
 export const TIMELINES = ["files", "reader", "queue"];
 const GUTTER_PX = 72;
 
@@ -32,9 +32,9 @@ export class Results {
   }
 
   update() {
-    const { board, good } = this.laboratory;
+    const { board } = this.laboratory;
     for (const figure of this.figures) {
-      const picture = board.picture(good, figure.options.name);
+      const picture = board.picture(figure.options.name);
       if (picture === undefined) {
         figure.hide();
       } else {

@@ -62,6 +62,16 @@ impl Board {
         digest.map_or(String::new(), |digest| digest.to_string())
     }
 
+    /// Why the kernels that are shown differ: a list of sentences.
+    pub fn explain(&self) -> Result<JsValue, JsValue> {
+        to_js(&self.0.explain())
+    }
+
+    /// What is shown beside what was published, in words; `null` without an experiment.
+    pub fn judge(&self) -> Result<JsValue, JsValue> {
+        to_js(&self.0.judge())
+    }
+
     /// The chart of this name over what is shown.
     pub fn picture(&self, name: &str) -> Option<Picture> {
         self.0.figure(name).map(Picture::new)
@@ -85,8 +95,47 @@ impl Closeup {
         self.0.figure(name).map(Picture::new)
     }
 
+    /// Up to `most` events of the window, one line each.
+    pub fn event_lines(&self, most: usize) -> Vec<String> {
+        self.0.event_lines(most).0
+    }
+
+    /// How many events the window has.
+    pub fn event_count(&self) -> usize {
+        self.0.event_lines(0).1
+    }
+
     /// What the reader should know about the window; empty for most.
     pub fn remark(&self) -> String {
         self.0.remark()
+    }
+}
+
+/// The long run that decides whether the published claims hold.
+#[wasm_bindgen]
+pub struct Verdict(page::Verdict);
+
+#[wasm_bindgen]
+impl Verdict {
+    /// The long run with the changes of a setting. Throws a sentence when the setting is wrong.
+    #[wasm_bindgen(constructor)]
+    pub fn new(setting: JsValue, seeds: u32) -> Result<Verdict, JsValue> {
+        Ok(Self(page::Verdict::new(&from_js(setting)?, seeds)?))
+    }
+
+    /// Its runs: a list of `{ setting, kernel, limit_ns }`.
+    pub fn tasks(&self) -> Result<JsValue, JsValue> {
+        to_js(&self.0.tasks())
+    }
+
+    /// Keeps the result of a run.
+    pub fn put(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.0.put(from_bytes(bytes)?);
+        Ok(())
+    }
+
+    /// What the runs say, in words.
+    pub fn judge(&self) -> Result<JsValue, JsValue> {
+        to_js(&self.0.judge()?)
     }
 }

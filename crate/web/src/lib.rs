@@ -7,7 +7,7 @@ mod board;
 mod picture;
 mod run;
 
-pub use board::{Board, Closeup};
+pub use board::{Board, Closeup, Verdict};
 pub use picture::Picture;
 pub use run::Run;
 

@@ -1,10 +1,12 @@
 //! The results on the screen, and the charts they give.
 
+use super::judge::{self, Judged, capital, quick_look};
 use super::check::{Checked, Column, check, meaning};
 use super::setting::Setting;
 use crate::describe::Figure;
 use crate::figures::{self, Context, Published, Timelines};
 use stallarium_sim::report::RunResult;
+use stallarium_sim::report::explain::{Breakdown, TimeWords};
 use stallarium_sim::scenario::Experiment;
 use std::collections::BTreeMap;
 
@@ -38,7 +40,7 @@ impl Board {
             self.shown = Some(Shown {
                 setting: setting.clone(),
                 columns: checked.columns.iter().filter(|column| column.is_on).cloned().collect(),
-                published: experiment.as_ref().map(published).unwrap_or_default(),
+                published: experiment.as_ref().map(judge::numbers).unwrap_or_default(),
                 experiment,
                 conditions: checked.conditions.clone(),
             });
@@ -109,6 +111,38 @@ impl Board {
         }
     }
 
+    /// What is shown beside what was published; `None` without an experiment.
+    #[must_use]
+    pub fn judge(&self) -> Option<Judged> {
+        let shown = self.shown.as_ref()?;
+        let runs: Vec<RunResult> = self.runs_shown(shown).cloned().collect();
+        quick_look(shown.experiment.as_ref()?, &shown.setting, &runs).ok()
+    }
+
+    /// Why the kernels that are shown differ, in sentences: where the time of the one that is compared with goes, and what
+    /// each other spends more or less on.
+    #[must_use]
+    pub fn explain(&self) -> Vec<String> {
+        let Some(shown) = &self.shown else { return Vec::new() };
+        let mut runs: Vec<&RunResult> = self.runs_shown(shown).collect();
+        // The question is about the kernel that idles in vain: the others are compared with it.
+        let first = self.first_kernel().map(str::to_owned);
+        runs.sort_by_key(|run| Some(&run.kernel) != first.as_ref());
+        let processes = runs.first().map_or(&[][..], |run| &run.processes);
+        let mut sentences = Vec::new();
+        for process in processes.iter().filter(|process| !process.is_kernel_thread) {
+            let mut breakdowns = runs.iter().filter_map(|run| Breakdown::of(&[run], &process.name));
+            let Some(base) = breakdowns.next() else { continue };
+            sentences.push(format!("{} under {}: {}", process.name, base.kernel, base.sentence(TimeWords::Plain)));
+            sentences.extend(breakdowns.map(|other| capital(&other.difference_sentence(&base, TimeWords::Plain))));
+        }
+        sentences
+    }
+
+    fn runs_shown<'b>(&'b self, shown: &'b Shown) -> impl Iterator<Item = &'b RunResult> {
+        shown.columns.iter().filter_map(|column| self.runs.get(&column.key))
+    }
+
     /// The chart of this name over what is shown: `rates`, `throughput`, `breakdown`, `periods`, `files`, `reader`, `queue`.
     /// `None` when there is no such chart, or nothing in it.
     #[must_use]
@@ -142,11 +176,6 @@ impl Board {
             _ => None,
         }
     }
-}
-
-/// The published numbers of an experiment.
-fn published(_: &Experiment) -> Published {
-    Published::new()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ mod tasks;
 
 use crate::describe::{Figure, Span, Tone};
 use serde::{Deserialize, Serialize};
-use stallarium_sim::report::{Detail, TaskName};
+use stallarium_sim::report::{Detail, events};
 
 /// A window, seen closely.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -62,9 +62,12 @@ impl Closeup {
         found.map_or("unknown", |task| task.name.as_str())
     }
 
-    /// The first task that submits with this io context.
-    fn owner(&self, io_context: u32) -> Option<(usize, &TaskName)> {
-        self.detail.tasks.iter().enumerate().find(|(_, task)| task.io_context == io_context)
+    /// So many of the events within the window, one line each, and how many there are.
+    #[must_use]
+    pub fn event_lines(&self, most: usize) -> (Vec<String>, usize) {
+        let events = self.detail.events.get(self.visible()).unwrap_or_default();
+        let lines = events.iter().take(most).map(|event| events::line(event, &self.detail.tasks));
+        (lines.collect(), events.len())
     }
 }
 

@@ -56,8 +56,9 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn owner(&self, io_context: u32) -> usize {
-        self.closeup.owner(io_context).map_or(ASYNC, |(task, _)| task)
+    /// The task that owns a queue; shared async queues have none.
+    fn owner(&self, owner: u32) -> usize {
+        usize::try_from(owner).ok().filter(|task| *task < self.closeup.detail.tasks.len()).unwrap_or(ASYNC)
     }
 
     fn read(&mut self, now_ns: u64, kind: &TraceKind) {
