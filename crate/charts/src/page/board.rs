@@ -1,7 +1,7 @@
 //! The results on the screen, and the charts they give.
 
-use super::judge::{self, Judged, capital, quick_look};
 use super::check::{Checked, Column, check, meaning};
+use super::judge::{self, Judged, capital, quick_look};
 use super::setting::Setting;
 use crate::describe::Figure;
 use crate::figures::{self, Context, Published, Timelines};
@@ -133,8 +133,14 @@ impl Board {
         for process in processes.iter().filter(|process| !process.is_kernel_thread) {
             let mut breakdowns = runs.iter().filter_map(|run| Breakdown::of(&[run], &process.name));
             let Some(base) = breakdowns.next() else { continue };
-            sentences.push(format!("{} under {}: {}", process.name, base.kernel, base.sentence(TimeWords::Plain)));
-            sentences.extend(breakdowns.map(|other| capital(&other.difference_sentence(&base, TimeWords::Plain))));
+            sentences.push(format!(
+                "{} under {}: {}",
+                process.name,
+                base.kernel,
+                base.sentence(TimeWords::Plain)
+            ));
+            sentences
+                .extend(breakdowns.map(|other| capital(&other.difference_sentence(&base, TimeWords::Plain))));
         }
         sentences
     }

@@ -16,7 +16,8 @@ impl RunResult {
     pub fn text(&self, words: TimeWords) -> String {
         let mut out = String::new();
         let case = if self.case.is_empty() { String::new() } else { format!(", {}", self.case) };
-        let name = if self.kernel == self.kernel_name { String::new() } else { format!(" ({})", self.kernel_name) };
+        let name =
+            if self.kernel == self.kernel_name { String::new() } else { format!(" ({})", self.kernel_name) };
         let _ = writeln!(out, "{}{name}{case}, seed {}, HZ={}", self.kernel, self.seed, self.hz);
         let _ = writeln!(
             out,
@@ -163,7 +164,8 @@ impl Detail {
     /// What is in the window, in a line.
     #[must_use]
     pub fn describe(&self) -> String {
-        let count = |is_it: fn(&TraceKind) -> bool| self.events.iter().filter(|event| is_it(&event.kind)).count();
+        let count =
+            |is_it: fn(&TraceKind) -> bool| self.events.iter().filter(|event| is_it(&event.kind)).count();
         format!(
             "{:.6} s to {:.6} s: {} events, {} requests started, {} completed, {} tasks",
             self.from_ns as f64 / 1e9,
@@ -184,8 +186,11 @@ impl Detail {
 }
 
 fn latencies(process: &ProcessResult) -> Vec<(String, Latency)> {
-    let mut all: Vec<(String, Latency)> =
-        process.marks.iter().map(|mark| (format!("from one of {} to the next", mark.name), mark.period)).collect();
+    let mut all: Vec<(String, Latency)> = process
+        .marks
+        .iter()
+        .map(|mark| (format!("from one of {} to the next", mark.name), mark.period))
+        .collect();
     all.push(("fsync".to_owned(), process.fsync_latency));
     all.push(("read call".to_owned(), process.read_latency));
     all.retain(|(_, latency)| latency.count != 0);
@@ -243,7 +248,8 @@ mod tests {
         let run = run("vanilla cfq");
         let reader = run.process("fio").expect("it reads");
         let sum = |name: &str| {
-            let timeline = run.timelines.iter().find(|timeline| timeline.name == name).expect("it is recorded");
+            let timeline =
+                run.timelines.iter().find(|timeline| timeline.name == name).expect("it is recorded");
             timeline.buckets.iter().map(|bucket| bucket.sum).sum::<u64>()
         };
         assert_eq!(sum("fio: read"), reader.read_bytes);
@@ -261,7 +267,9 @@ mod tests {
     fn texts_are_complete() {
         let run = run("vanilla cfq");
         let text = run.text(TimeWords::Plain);
-        for wanted in ["files (", "MB/s)", "fsync: min", "Where the time went", "idle timer armed", "Why\n", "Of "] {
+        for wanted in
+            ["files (", "MB/s)", "fsync: min", "Where the time went", "idle timer armed", "Why\n", "Of "]
+        {
             assert!(text.contains(wanted), "{wanted}: {text}");
         }
         let buckets: usize = run.timelines.iter().map(|timeline| timeline.buckets.len()).sum();
