@@ -11,6 +11,7 @@
 
 mod against;
 mod bench;
+mod cast;
 mod idling;
 mod order;
 mod requests;
@@ -70,6 +71,8 @@ impl Kernel {
 /// Changes on top of a release.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Patches {
+    /// 8e55063 alone, on for-2.6.33: between 26 November and 3 December 2009.
+    pub(crate) only_8e55063: bool,
     /// 8e55063 taken out again, with the clause that c04645e592d put on the same lines (0.2).
     pub(crate) revert_8e55063: bool,
     /// Only the clause "alone in its group" taken out.
@@ -260,7 +263,7 @@ pub(crate) struct Cfq {
     hw_tag_samples: u64,
     hw_tag_peak: usize,
     /// End of the last sync request (rc3 to for-2.6.33), or of the last late one (2.6.33 on).
-    last_sync_end: Option<i64>,
+    last_sync_end: i64,
     serving_priority: Priority,
     serving: Workload,
     workload_expires: i64,
@@ -276,6 +279,10 @@ impl Cfq {
     pub(crate) fn new(kernel: Kernel, patches: Patches, tunables: Tunables) -> Self {
         let group_idle = if kernel >= Kernel::V36 { tunables.group_idle } else { 0 };
         let low_latency = tunables.low_latency && kernel >= Kernel::V32Rc3;
+        // A machine starts in the 300th second of its jiffies. From 2.6.33 on CFQ assumes a late sync
+        // request one second before.
+        let seconds = if kernel >= Kernel::V33 { 299 } else { 300 };
+        let last_sync_end = seconds * tunables.hz as i64;
         Self {
             kernel,
             patches,
@@ -294,7 +301,7 @@ impl Cfq {
             hw_tag_decided: false,
             hw_tag_samples: 0,
             hw_tag_peak: 0,
-            last_sync_end: None,
+            last_sync_end,
             serving_priority: Priority::BestEffort,
             serving: Workload::Async,
             workload_expires: 0,
@@ -303,14 +310,6 @@ impl Cfq {
             queues_requiring_idle: Vec::new(),
             busy_average: [0; 2],
             log: Vec::new(),
-        }
-    }
-
-    /// Every hook but dispatch begins here. The first one sets the clock of the async depth (2.9).
-    fn enter(&mut self, q: &PlainQueue) {
-        if self.last_sync_end.is_none() {
-            let grace = if self.kernel >= Kernel::V33 { self.tunables.hz } else { 0 };
-            self.last_sync_end = Some(q.now as i64 - grace as i64);
         }
     }
 
@@ -361,7 +360,6 @@ fn is_meta(q: &PlainQueue, ticket: Ticket) -> bool {
 impl Reference for Cfq {
     /// Once in a slice, the task that CFQ idles for gets a request in any case (section 1.2).
     fn may_queue(&mut self, q: &mut PlainQueue, submitter: Submitter, sync: Sync) -> MayQueue {
-        self.enter(q);
         let Some(queue) = self.queue_of(submitter.io_context, sync) else { return MayQueue::May };
         let queue = &mut self.queues[queue];
         if queue.waiting && !queue.must_alloc_slice {
@@ -390,22 +388,18 @@ impl Reference for Cfq {
     }
 
     fn front_merged(&mut self, q: &mut PlainQueue, ticket: Ticket, _old_sector: u64) {
-        self.enter(q);
         self.put_in_place(q, ticket);
     }
 
     fn requests_merged(&mut self, q: &mut PlainQueue, survivor: Ticket, absorbed: Ticket) {
-        self.enter(q);
         self.merge_requests(q, survivor, absorbed);
     }
 
     fn prepare(&mut self, q: &mut PlainQueue, ticket: Ticket) {
-        self.enter(q);
         self.set_request(q, ticket);
     }
 
     fn insert(&mut self, q: &mut PlainQueue, ticket: Ticket) {
-        self.enter(q);
         let queue = q.requests[&ticket].queue;
         let expire = self.tunables.fifo_expire[usize::from(q.requests[&ticket].is_sync())];
         let now = q.now;
@@ -432,12 +426,10 @@ impl Reference for Cfq {
     }
 
     fn completed(&mut self, q: &mut PlainQueue, ticket: Ticket) {
-        self.enter(q);
         self.complete(q, ticket);
     }
 
     fn released(&mut self, q: &mut PlainQueue, ticket: Ticket) {
-        self.enter(q);
         let queue = q.requests[&ticket].queue;
         self.owners.remove(&ticket);
         self.queues[queue].allocated -= 1;
@@ -445,7 +437,6 @@ impl Reference for Cfq {
     }
 
     fn timer(&mut self, q: &mut PlainQueue) {
-        self.enter(q);
         self.timer_pending = false;
         self.idle_timer(q);
     }
@@ -457,7 +448,6 @@ impl Reference for Cfq {
     }
 
     fn context_exited(&mut self, q: &mut PlainQueue, io_context: u32) {
-        self.enter(q);
         self.exit_context(q, io_context);
     }
 

@@ -1,5 +1,6 @@
 //! The simulator's CFQ against the reference: the same random lives, the same answers.
 
+use super::cast::{Cast, Roles, cast};
 use super::tests::kernel;
 use super::vectors::CASES;
 use super::{Cfq as PlainCfq, Kernel, Patches, Tunables};
@@ -30,6 +31,7 @@ fn policy(kernel: Kernel, patches: Patches) -> Option<Policy> {
     };
     let both = patches.noidle_leaves_sync_tree && patches.always_try_to_idle;
     let names: Vec<String> = [
+        (patches.only_8e55063, "8e55063"),
         (patches.revert_8e55063, "revert-8e55063"),
         (patches.revert_c04645e592d, "revert-c04645e"),
         (patches.rq_noidle_pair, "rq-noidle-pair"),
@@ -66,22 +68,22 @@ fn product(kernel: Kernel, patches: Patches, tuned: Tunables) -> Cfq {
 }
 
 /// An io context that has exited does not come back.
-fn without_ghosts(actions: Vec<Action>) -> Vec<Action> {
+fn without_ghosts(actions: Vec<Action>, roles: &Roles) -> Vec<Action> {
+    let io_context = |process: u8| roles[usize::from(process)].2;
     let mut gone = Vec::new();
     let lives = |action: &Action| match action {
-        Action::Submit { process, .. } => !gone.contains(process),
+        Action::Submit { process, .. } => !gone.contains(&io_context(*process)),
         Action::Exit(process) => {
-            gone.push(*process);
+            gone.push(io_context(*process));
             true
         }
         _ => true,
     };
-    let mut lives = lives;
-    actions.into_iter().filter(|action| lives(action)).collect()
+    actions.into_iter().filter(lives).collect()
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
     /// Every release, every patch that fits it, any tunables: the same requests in the same order at
     /// the same jiffies, the same queue served, the same idle timer.
     #[test]
@@ -90,12 +92,15 @@ proptest! {
             policy(*kernel, *patches).is_some()
         }),
         mut machine in machine(),
-        actions in actions(300).prop_map(without_ghosts),
+        actions in actions(300),
+        roles in cast(),
     ) {
+        let actions = without_ghosts(actions, &roles);
         machine.start_jiffies = Clock::new(tuned.hz as u32, false).jiffies(0);
         let mut fast = Fast::new(product(kernel, patches, tuned), machine.device);
         let mut plain = Plain::new(PlainCfq::new(kernel, patches, tuned), machine.device);
-        let outcome = compare(machine, &mut fast, &mut plain, &actions);
+        let (mut one, mut other) = (Cast::new(&mut fast, roles), Cast::new(&mut plain, roles));
+        let outcome = compare(machine, &mut one, &mut other, &actions);
         prop_assert!(outcome.is_ok(), "{:?}\n{}", outcome, decisions(&fast, &plain));
     }
 }

@@ -257,7 +257,7 @@ impl Cfq {
             self.contexts[context].last_end_jiffies = q.now;
             let late = allocated + self.tunables.fifo_expire[1] <= q.now;
             if self.kernel < Kernel::V33 || late {
-                self.last_sync_end = Some(q.now as i64);
+                self.last_sync_end = q.now as i64;
             }
         }
         if self.active == Some(queue) {
@@ -313,16 +313,22 @@ impl Cfq {
         })
     }
 
+    fn has_8e55063(&self) -> bool {
+        let released = self.kernel >= Kernel::V33 && !self.patches.revert_8e55063;
+        released || (self.kernel == Kernel::For33 && self.patches.only_8e55063)
+    }
+
     /// Section 2.15, the table of completion rules.
     fn tries_to_idle(&mut self, q: &PlainQueue, queue: QueueId, ticket: Ticket) -> bool {
         let noidle = q.requests[&ticket].flags.has(BioFlags::NOIDLE);
         if self.kernel >= Kernel::V37 || self.patches.always_try_to_idle {
             return true;
         }
-        if self.kernel < Kernel::V33 || self.patches.revert_8e55063 {
+        if !self.has_8e55063() {
             return !noidle;
         }
-        let alone = self.busy_queues() == 1 && !self.patches.revert_c04645e592d;
+        let clause = self.kernel >= Kernel::V33 && !self.patches.revert_c04645e592d;
+        let alone = clause && self.busy_queues() == 1;
         if self.patches.rq_noidle_pair {
             self.queues_requiring_idle.retain(|other| *other != queue);
             if !noidle {
@@ -353,7 +359,7 @@ impl Cfq {
             }
             length = self.tunables.group_idle;
         }
-        let own_only = self.kernel >= Kernel::V33 && !self.patches.revert_8e55063;
+        let own_only = self.has_8e55063();
         let at_work = if own_only { self.queues[queue].dispatched > 0 } else { !self.in_driver.is_empty() };
         if at_work || !self.active_context.is_some_and(|context| self.contexts[context].alive) {
             return;

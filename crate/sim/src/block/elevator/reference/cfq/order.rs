@@ -174,9 +174,8 @@ impl Cfq {
     /// Next sectors and queues of one priority level.
     pub(super) fn sector_tree(&self, q: &PlainQueue, priority: u64) -> Vec<(u64, QueueId)> {
         let members = self.queues.iter().enumerate();
-        let members = members.filter(|(_, queue)| {
-            queue.busy && queue.class != IoClass::Idle && queue.priority == priority
-        });
+        let members = members
+            .filter(|(_, queue)| queue.busy && queue.class != IoClass::Idle && queue.priority == priority);
         let mut list: Vec<(u64, QueueId)> =
             members.filter_map(|(id, queue)| Some((q.requests[&queue.next?].sector, id))).collect();
         list.sort_unstable();

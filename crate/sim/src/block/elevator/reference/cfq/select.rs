@@ -288,7 +288,7 @@ impl Cfq {
 
     /// Section 2.9 f, and 2.21 for the ramp-up formula.
     fn async_depth(&self, q: &PlainQueue, queue: QueueId) -> u64 {
-        let elapsed = (q.now as i64 - self.last_sync_end.unwrap_or(q.now as i64)) as u64;
+        let elapsed = (q.now as i64 - self.last_sync_end) as u64;
         let depth = elapsed / self.tunables.slice[1];
         let state = &self.queues[queue];
         if self.patches.async_ramp_up {

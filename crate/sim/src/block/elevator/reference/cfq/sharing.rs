@@ -194,7 +194,8 @@ impl Cfq {
     pub(super) fn nearest_queue(&self, q: &PlainQueue, active: QueueId) -> Option<QueueId> {
         let members = self.sector_tree(q, self.queues[active].priority);
         let head = self.last_position;
-        let nearest = members.iter().min_by_key(|(sector, queue)| (sector.abs_diff(head), *sector < head, *queue));
+        let nearest =
+            members.iter().min_by_key(|(sector, queue)| (sector.abs_diff(head), *sector < head, *queue));
         let (sector, queue) = *nearest?;
         let next = self.queues[queue].next?;
         (sector == head || self.is_close(q, active, next, false)).then_some(queue)

@@ -10,14 +10,16 @@ use proptest::prelude::*;
 
 /// Any release with its tunables, mostly the defaults, at any tick rate.
 pub(crate) fn kernel() -> impl Strategy<Value = (Kernel, Patches, Tunables)> {
-    let flags = any::<[bool; 6]>();
-    let patches = prop_oneof![Just([false; 6]), flags].prop_map(|flag| Patches {
+    let flags = any::<[bool; 7]>();
+    let one = (0_usize..7).prop_map(|which| std::array::from_fn(|index| index == which));
+    let patches = prop_oneof![Just([false; 7]), one, flags].prop_map(|flag| Patches {
         revert_8e55063: flag[0],
         revert_c04645e592d: flag[1],
         rq_noidle_pair: flag[2],
         noidle_leaves_sync_tree: flag[3],
         always_try_to_idle: flag[4],
         async_ramp_up: flag[5],
+        only_8e55063: flag[6],
     });
     let hz = prop_oneof![3 => Just(1000_u64), 1 => Just(250), 1 => Just(100)];
     let changes = (0_u64..12, 0_u64..12, any::<bool>(), 1_u64..12, any::<bool>());
@@ -36,9 +38,10 @@ proptest! {
     #[test]
     fn everybody_is_served(
         (kernel, patches, tunables) in kernel(),
-        machine in machine(),
+        mut machine in machine(),
         actions in actions(300),
     ) {
+        machine.start_jiffies = 300 * tunables.hz;
         let cfq = Cfq::new(kernel, patches, tunables);
         let mut one = Plain::new(cfq.clone(), machine.device);
         let mut other = Plain::new(cfq, machine.device);
