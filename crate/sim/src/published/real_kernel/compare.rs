@@ -9,6 +9,9 @@ use std::fmt;
 /// How much before the first line a simulated event may lie and still belong to the trace.
 const SLACK_NS: i64 = 50_000;
 
+/// The longest sequences that are compared; time and memory grow with the square.
+const LONGEST_COMPARISON: usize = 5000;
+
 /// How well two sequences agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Matches {
@@ -44,7 +47,11 @@ pub struct Comparison {
 impl fmt::Display for Comparison {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, kernel, bios, starts, decisions, .. } = self;
-        write!(formatter, "{name} ({kernel}): {bios} bios; {} of {} starts", starts.in_order, starts.recorded)?;
+        write!(
+            formatter,
+            "{name} ({kernel}): {bios} bios; {} of {} starts",
+            starts.in_order, starts.recorded
+        )?;
         write!(formatter, " in the same order ({} simulated)", starts.simulated)?;
         if decisions.recorded > 0 {
             write!(formatter, ", {} of {} decisions", decisions.in_order, decisions.recorded)?;
@@ -72,6 +79,9 @@ impl RealTrace {
         let expected = self.expected_starts()?;
         let first = expected.first().and_then(|start| start.time_ns).unwrap_or(0);
         let simulated = since(&played.starts, first - SLACK_NS);
+        if expected.len().max(simulated.len()).max(played.decisions.len()) > LONGEST_COMPARISON {
+            return Err(TraceError::whole("it has too many events to compare"));
+        }
         let pairs = pairs(&expected, simulated, |expected, (_, shown)| same_request(expected, shown));
         let timed: Vec<(i64, Shown, i64, Shown)> = pairs
             .iter()
@@ -128,8 +138,7 @@ impl RealTrace {
         let first = recorded.first().map_or(first, |decision| decision.0);
         let simulated = since(&played.decisions, first - SLACK_NS);
         let pairs = pairs(&recorded, simulated, |a, b| a.1 == b.1);
-        let matches =
-            Matches { recorded: recorded.len(), simulated: simulated.len(), in_order: pairs.len() };
+        let matches = Matches { recorded: recorded.len(), simulated: simulated.len(), in_order: pairs.len() };
         let parted = pairs.iter().enumerate().position(|(index, &pair)| pair != (index, index));
         let parted = parted.or((pairs.len() < recorded.len()).then_some(pairs.len()));
         let words = parted.map(|index| {
@@ -202,9 +211,9 @@ fn first_divergence(
         let when = start.time_ns.map_or(String::new(), |time| format!(" at {} us", time / 1000));
         format!("{}{when}", words(&start.request))
     });
-    let own = simulated.get(index).map_or("nothing more".to_owned(), |(time, shown)| {
-        format!("{} at {} us", words(shown), time / 1000)
-    });
+    let own = simulated
+        .get(index)
+        .map_or("nothing more".to_owned(), |(time, shown)| format!("{} at {} us", words(shown), time / 1000));
     Some(format!("after {index} starts alike, the kernel starts {kernel}, the simulation {own}"))
 }
 
