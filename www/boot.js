@@ -1,32 +1,73 @@
-// Starts the page: a worker that simulates, and what it reports put on the screen.
+// Starts the page or the embedded figure: the module, the workers, and what the link asks for.
 
-/** @typedef {import("./parts/messages.js").FromWorker} FromWorker */
+import init, { Board } from "./stallarium-web.js";
+import { opened } from "./parts/address.js";
+import { byId, fill, h } from "./parts/dom.js";
+import { embed } from "./parts/embed.js";
+import { Laboratory } from "./parts/laboratory.js";
+import { page } from "./parts/page.js";
+import { Pool } from "./parts/pool.js";
+import * as terms from "./parts/terms.js";
 
-/** What the status line says while all is well is set by the worker's messages; what it says when not, here. */
-const status = /** @type {HTMLElement} */ (document.getElementById("status"));
+const root = document.documentElement;
 
-const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-worker.addEventListener("message", (/** @type {MessageEvent<FromWorker>} */ event) => show(event.data));
-worker.addEventListener("error", (event) => {
-  fail(event.message || "the worker script could not be loaded");
-});
+/**
+ * Says what went wrong, and the way out. What is already on the screen stays.
+ *
+ * @param {string} sentence
+ */
+function fail(sentence) {
+  const again = h("button", { type: "button", onclick: () => location.reload() }, "Reload");
+  fill(byId("status"), sentence, " ", again);
+  byId("status").hidden = false;
+  root.dataset.state = "failed";
+}
 
-/** @param {FromWorker} message */
-function show(message) {
-  switch (message.kind) {
-    case "ready":
-      status.textContent = `The simulator is ready: model version ${message.modelVersion}.`;
-      document.documentElement.dataset.state = "ready";
-      performance.mark("ready");
-      break;
-    case "failed":
-      fail(message.reason);
-      break;
+/** @returns {Promise<WebAssembly.Module>} */
+async function compile() {
+  const response = await fetch(new URL("stallarium-web_bg.wasm", import.meta.url));
+  if (!response.ok) {
+    throw new Error(`the server answered ${response.status} to the request for stallarium-web_bg.wasm`);
   }
+  // A host that does not know the type of wasm files gets the slower way.
+  const isTyped = response.headers.get("content-type")?.startsWith("application/wasm");
+  return isTyped ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer());
 }
 
-/** @param {string} reason */
-function fail(reason) {
-  status.textContent = `The simulator could not be started: ${reason}. Reload the page to try again.`;
-  document.documentElement.dataset.state = "failed";
+async function start() {
+  if (typeof WebAssembly === "undefined" || typeof Worker === "undefined") {
+    fail("This browser has no WebAssembly or no workers, which the simulator needs: any browser since 2020 has both.");
+    return;
+  }
+  const compiled = compile();
+  const pool = new Pool(compiled);
+  try {
+    await init({ module_or_path: await compiled });
+  } catch (error) {
+    fail(`The simulator could not be loaded: ${error instanceof Error ? error.message : error}.`);
+    return;
+  }
+  terms.begin();
+  const from = opened();
+  const laboratory = new Laboratory(pool, new Board(), from.setting, from.view);
+  laboratory.on("results", (isComplete) => {
+    if (isComplete) {
+      // The pictures are drawn at the next frame; after it the page is what its reader came for.
+      requestAnimationFrame(() =>
+        requestAnimationFrame(() => {
+          root.dataset.state = "ready";
+          performance.mark("ready");
+        }),
+      );
+    }
+  });
+  laboratory.on("failure", () => {
+    root.dataset.state = "failed";
+  });
+  const show = "embedded" in root.dataset ? embed : page;
+  show(laboratory, from);
 }
+
+addEventListener("error", (event) => fail(`Something in the page went wrong: ${event.message}.`));
+addEventListener("unhandledrejection", (event) => fail(`Something in the page went wrong: ${event.reason}.`));
+await start();

@@ -19,12 +19,7 @@ pub struct Rect {
 impl Rect {
     /// A rectangle from its edges.
     pub const fn new(left: f64, top: f64, right: f64, bottom: f64) -> Self {
-        Self {
-            left,
-            top,
-            right,
-            bottom,
-        }
+        Self { left, top, right, bottom }
     }
 
     /// Its width; negative when the edges are the wrong way round.
@@ -61,13 +56,7 @@ pub struct Scale {
 impl Scale {
     /// A linear scale.
     pub(crate) const fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
-        Self {
-            low,
-            high,
-            from,
-            to,
-            kind: AxisScale::Linear,
-        }
+        Self { low, high, from, to, kind: AxisScale::Linear }
     }
 
     /// The pixel of a value; outside the ends for values outside.
@@ -79,17 +68,12 @@ impl Scale {
             }
             AxisScale::Log => 0.0,
         };
-        if share.is_finite() {
-            self.from + share * (self.to - self.from)
-        } else {
-            self.from
-        }
+        if share.is_finite() { self.from + share * (self.to - self.from) } else { self.from }
     }
 
     /// The pixel of a value, held between the ends.
     pub fn pixel_within(&self, value: f64) -> f64 {
-        self.pixel(value)
-            .clamp(self.from.min(self.to), self.from.max(self.to))
+        self.pixel(value).clamp(self.from.min(self.to), self.from.max(self.to))
     }
 
     /// The value at a pixel.
@@ -197,10 +181,7 @@ mod tests {
     fn scales_without_extent_do_not_escape() {
         let scale = Scale::linear(1.0, 1.0, 0.0, 100.0);
         assert_eq!(scale.pixel(5.0), 0.0);
-        let scale = Scale {
-            kind: AxisScale::Log,
-            ..Scale::linear(1.0, 10.0, 0.0, 100.0)
-        };
+        let scale = Scale { kind: AxisScale::Log, ..Scale::linear(1.0, 10.0, 0.0, 100.0) };
         assert_eq!(scale.pixel(-5.0), 0.0);
     }
 }

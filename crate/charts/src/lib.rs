@@ -30,9 +30,11 @@
 
 pub mod describe;
 mod draw;
+pub mod figures;
 mod hit;
 mod layout;
 mod number;
+pub mod page;
 mod pen;
 mod reduce;
 mod surface;
@@ -79,13 +81,7 @@ pub struct View {
 
 impl Default for View {
     fn default() -> Self {
-        Self {
-            scale: 1.0,
-            span: None,
-            titles: true,
-            legend: true,
-            gutter_px: None,
-        }
+        Self { scale: 1.0, span: None, titles: true, legend: true, gutter_px: None }
     }
 }
 
@@ -137,11 +133,7 @@ pub fn draw<B: DrawingBackend>(
     theme: &Theme,
     view: &View,
 ) -> Result<Layout, DrawError> {
-    let scale = if view.scale.is_finite() {
-        view.scale.clamp(0.25, 8.0)
-    } else {
-        1.0
-    };
+    let scale = if view.scale.is_finite() { view.scale.clamp(0.25, 8.0) } else { 1.0 };
     let (width, height) = area.dim_in_pixel();
     let css = |units: u32| f64::from(units) / scale;
     check_size(css(width).round() as u32, css(height).round() as u32)?;
@@ -184,12 +176,7 @@ impl Picture {
     /// A picture of a width, as high as the figure wants to be.
     pub fn fitting(figure: &Figure, width: u32, theme: &Theme) -> Self {
         let view = View::default();
-        Self {
-            width,
-            height: height_for(figure, width, theme, &view),
-            link: None,
-            view,
-        }
+        Self { width, height: height_for(figure, width, theme, &view), link: None, view }
     }
 }
 
@@ -210,13 +197,9 @@ pub fn svg(figure: &Figure, picture: &Picture, theme: &Theme) -> Result<String, 
     let units = |px: u32| (f64::from(px) * svg::SCALE) as u32;
     let surface = Surface::new((units(size.0), units(size.1)), Box::new(sink));
     let area = surface.into_drawing_area();
-    let view = View {
-        scale: svg::SCALE,
-        ..picture.view.clone()
-    };
+    let view = View { scale: svg::SCALE, ..picture.view.clone() };
     draw(figure, &area, theme, &view)?;
-    area.present()
-        .map_err(|error| DrawError::Backend(error.to_string()))?;
+    area.present().map_err(|error| DrawError::Backend(error.to_string()))?;
     drop(area);
     Ok(out)
 }

@@ -9,14 +9,8 @@ const THIN: char = '\u{202F}';
 pub(crate) type Rung = (f64, &'static str);
 
 /// Nanoseconds up to hours.
-pub(crate) const TIME: &[Rung] = &[
-    (1.0, "ns"),
-    (1e3, "µs"),
-    (1e6, "ms"),
-    (1e9, "s"),
-    (60e9, "min"),
-    (3600e9, "h"),
-];
+pub(crate) const TIME: &[Rung] =
+    &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"), (60e9, "min"), (3600e9, "h")];
 
 /// Bytes with binary prefixes.
 const BYTES: &[Rung] = &[
@@ -28,12 +22,7 @@ const BYTES: &[Rung] = &[
 ];
 
 /// Sectors of 512 bytes with the same names.
-const SECTORS: &[Rung] = &[
-    (2.0, "KiB"),
-    (2048.0, "MiB"),
-    (2_097_152.0, "GiB"),
-    (2_147_483_648.0, "TiB"),
-];
+const SECTORS: &[Rung] = &[(2.0, "KiB"), (2048.0, "MiB"), (2_097_152.0, "GiB"), (2_147_483_648.0, "TiB")];
 
 impl Unit {
     /// The unit's ladder; one rung of 1 where there is none.
@@ -49,10 +38,7 @@ impl Unit {
     /// The highest rung that leaves `magnitude` at 1 or more; the lowest where none does.
     pub(crate) fn rung(&self, magnitude: f64) -> Rung {
         let ladder = self.ladder();
-        let fits = ladder
-            .iter()
-            .rev()
-            .find(|(size, _)| magnitude.abs() >= *size);
+        let fits = ladder.iter().rev().find(|(size, _)| magnitude.abs() >= *size);
         fits.or(ladder.first()).copied().unwrap_or((1.0, ""))
     }
 
@@ -70,11 +56,7 @@ impl Unit {
         let rung = self.rung(value);
         let number = significant(value / rung.0);
         let name = self.name(rung);
-        if name.is_empty() {
-            number
-        } else {
-            format!("{number}{THIN}{name}")
-        }
+        if name.is_empty() { number } else { format!("{number}{THIN}{name}") }
     }
 
     /// A value without a unit where the unit is written elsewhere; with it where the ladder decides.
@@ -107,11 +89,7 @@ pub fn significant(value: f64) -> String {
         decimals
     };
     let text = fixed(value, decimals);
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// A number with so many decimals, groups of three digits apart, a true minus sign.
@@ -121,9 +99,7 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
         Some((whole, rest)) => (whole, Some(rest)),
         None => (text.as_str(), None),
     };
-    let zero = !text
-        .bytes()
-        .any(|byte| byte.is_ascii_digit() && byte != b'0');
+    let zero = !text.bytes().any(|byte| byte.is_ascii_digit() && byte != b'0');
     let mut out = String::with_capacity(text.len() + 4);
     if value < 0.0 && !zero {
         out.push('−');

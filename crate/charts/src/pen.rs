@@ -33,10 +33,7 @@ impl From<Colour> for Ink {
 impl Colour {
     /// This colour, so opaque.
     pub(crate) fn alpha(self, alpha: f64) -> Ink {
-        Ink {
-            colour: self,
-            alpha,
-        }
+        Ink { colour: self, alpha }
     }
 }
 
@@ -89,12 +86,7 @@ pub(crate) struct PlottersPen<'a, B: DrawingBackend> {
 
 impl<'a, B: DrawingBackend> PlottersPen<'a, B> {
     pub(crate) fn new(area: &'a DrawingArea<B, Shift>, family: &'a str, scale: f64) -> Self {
-        Self {
-            area,
-            family,
-            scale,
-            failed: None,
-        }
+        Self { area, family, scale, failed: None }
     }
 
     /// The first error, if any.
@@ -124,11 +116,7 @@ impl<'a, B: DrawingBackend> PlottersPen<'a, B> {
     }
 
     fn text_style(&self, font: Font, side: Side, ink: Ink) -> TextStyle<'a> {
-        let weight = if font.bold {
-            FontStyle::Bold
-        } else {
-            FontStyle::Normal
-        };
+        let weight = if font.bold { FontStyle::Bold } else { FontStyle::Normal };
         let family = FontFamily::Name(self.family);
         let Colour(red, green, blue) = ink.colour;
         let side = match side {
@@ -145,8 +133,7 @@ impl<'a, B: DrawingBackend> PlottersPen<'a, B> {
 
     fn keep<E: std::fmt::Display>(&mut self, result: Result<(), E>) {
         if let Err(error) = result {
-            self.failed
-                .get_or_insert(DrawError::Backend(error.to_string()));
+            self.failed.get_or_insert(DrawError::Backend(error.to_string()));
         }
     }
 }
@@ -170,9 +157,7 @@ impl<B: DrawingBackend> Pen for PlottersPen<'_, B> {
         let (left, top) = self.place((area.left, area.top));
         let (right, bottom) = self.place((area.right, area.bottom));
         let corners = [(left, top), (right.max(left + 1), bottom.max(top + 1))];
-        let result = self
-            .area
-            .draw(&Rectangle::new(corners, self.style(ink, None)));
+        let result = self.area.draw(&Rectangle::new(corners, self.style(ink, None)));
         self.keep(result);
     }
 
@@ -180,9 +165,7 @@ impl<B: DrawingBackend> Pen for PlottersPen<'_, B> {
         let mut units: Vec<(i32, i32)> = points.iter().map(|&point| self.place(point)).collect();
         units.dedup();
         if units.len() >= 2 {
-            let result = self
-                .area
-                .draw(&PathElement::new(units, self.style(ink, Some(width))));
+            let result = self.area.draw(&PathElement::new(units, self.style(ink, Some(width))));
             self.keep(result);
         }
     }
@@ -199,9 +182,7 @@ impl<B: DrawingBackend> Pen for PlottersPen<'_, B> {
     fn circle(&mut self, centre: Point, radius: f64, outline: Option<f64>, ink: Ink) {
         let centre = self.place(centre);
         let radius = self.unit(radius).max(1);
-        let result = self
-            .area
-            .draw(&Circle::new(centre, radius, self.style(ink, outline)));
+        let result = self.area.draw(&Circle::new(centre, radius, self.style(ink, outline)));
         self.keep(result);
     }
 

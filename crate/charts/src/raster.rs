@@ -33,17 +33,8 @@ fn fonts() -> Arc<fontdb::Database> {
 ///
 /// [`DrawError::Size`] for a picture that is too small or, scaled, too large; [`DrawError::Backend`] when rasterising
 /// fails.
-pub fn png(
-    figure: &Figure,
-    picture: &Picture,
-    scale: f64,
-    theme: &Theme,
-) -> Result<Vec<u8>, DrawError> {
-    let scale = if scale.is_finite() {
-        scale.clamp(0.25, 8.0)
-    } else {
-        1.0
-    };
+pub fn png(figure: &Figure, picture: &Picture, scale: f64, theme: &Theme) -> Result<Vec<u8>, DrawError> {
+    let scale = if scale.is_finite() { scale.clamp(0.25, 8.0) } else { 1.0 };
     let failed = |words: String| DrawError::Backend(words);
     let pixels = |px: u32| (f64::from(px) * scale).round() as u32;
     let (width, height) = (pixels(picture.width), pixels(picture.height));
@@ -51,11 +42,7 @@ pub fn png(
         return Err(DrawError::Size { width, height });
     }
     let text = svg(figure, picture, theme)?;
-    let options = Options {
-        fontdb: fonts(),
-        font_family: "Inter".to_owned(),
-        ..Options::default()
-    };
+    let options = Options { fontdb: fonts(), font_family: "Inter".to_owned(), ..Options::default() };
     let tree = Tree::from_str(&text, &options).map_err(|error| failed(error.to_string()))?;
     let mut pixmap = Pixmap::new(width, height).ok_or(DrawError::Size { width, height })?;
     let transform = Transform::from_scale(scale as f32, scale as f32);
@@ -64,11 +51,7 @@ pub fn png(
 }
 
 /// The pixels as a file, opaque, with the figure's words.
-fn encode(
-    figure: &Figure,
-    picture: &Picture,
-    pixmap: &Pixmap,
-) -> Result<Vec<u8>, png::EncodingError> {
+fn encode(figure: &Figure, picture: &Picture, pixmap: &Pixmap) -> Result<Vec<u8>, png::EncodingError> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, pixmap.width(), pixmap.height());
     encoder.set_color(png::ColorType::Rgb);
@@ -85,11 +68,8 @@ fn encode(
         }
     }
     // The background covers everything, so nothing is transparent.
-    let rgb: Vec<u8> = pixmap
-        .data()
-        .chunks_exact(4)
-        .flat_map(|pixel| [pixel[0], pixel[1], pixel[2]])
-        .collect();
+    let rgb: Vec<u8> =
+        pixmap.data().chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
     let mut writer = encoder.write_header()?;
     writer.write_image_data(&rgb)?;
     writer.finish()?;
@@ -113,10 +93,7 @@ mod tests {
                 let glyph = face.glyph_index(letter).expect("the font has it");
                 let advance = f64::from(face.glyph_hor_advance(glyph).unwrap_or(0)) / units;
                 let width = InterRuler.width(&letter.to_string(), Font { px: 1.0, bold });
-                assert!(
-                    (advance - width).abs() <= 0.0006,
-                    "{letter:?}: {advance} {width}"
-                );
+                assert!((advance - width).abs() <= 0.0006, "{letter:?}: {advance} {width}");
             }
         }
     }

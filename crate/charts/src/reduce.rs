@@ -18,16 +18,8 @@ impl Columns {
     /// The window from `low` to `high` in `count` columns; made non-empty where it is not.
     pub(crate) fn new(low: f64, high: f64, count: usize) -> Self {
         let low = if low.is_finite() { low } else { 0.0 };
-        let high = if high.is_finite() && high > low {
-            high
-        } else {
-            low + 1.0
-        };
-        Self {
-            low,
-            high,
-            count: count.max(1),
-        }
+        let high = if high.is_finite() && high > low { high } else { low + 1.0 };
+        Self { low, high, count: count.max(1) }
     }
 
     /// Where a value lies, in columns from the left end; outside the window below 0 or above the count.
@@ -42,6 +34,11 @@ impl Columns {
         } else {
             None
         }
+    }
+
+    /// A value surely still in a column, near its end.
+    fn edge(&self, column: usize) -> f64 {
+        self.low + (column as f64 + 0.999) / self.count as f64 * (self.high - self.low)
     }
 
     /// The value in the middle of a column.
@@ -74,9 +71,7 @@ pub(crate) fn runs(intervals: &[Interval], categories: usize, window: Columns) -
         let kind = interval.category.min(categories);
         let first = (from as usize).min(window.count - 1);
         // An interval that ends on a column's edge has no part in the next column.
-        let last = (to.ceil() as usize)
-            .saturating_sub(1)
-            .clamp(first, window.count - 1);
+        let last = (to.ceil() as usize).saturating_sub(1).clamp(first, window.count - 1);
         for column in first..=last {
             let part = to.min(column as f64 + 1.0) - from.max(column as f64);
             cover[column * kinds + kind] += part.max(1e-6) as f32;
@@ -95,11 +90,7 @@ pub(crate) fn runs(intervals: &[Interval], categories: usize, window: Columns) -
         }
         match runs.last_mut() {
             Some(run) if run.end == column && run.category == most.1 => run.end = column + 1,
-            _ => runs.push(Run {
-                start: column,
-                end: column + 1,
-                category: most.1,
-            }),
+            _ => runs.push(Run { start: column, end: column + 1, category: most.1 }),
         }
     }
     runs
@@ -123,6 +114,7 @@ pub(crate) struct Extent {
 pub(crate) fn extents(buckets: &[Bucket], window: Columns) -> Vec<Vec<Extent>> {
     let mut pieces: Vec<Vec<Extent>> = vec![Vec::new()];
     let mut open: Option<usize> = None;
+    let mut edge = f64::NEG_INFINITY;
     let mut before: Option<Extent> = None;
     let mut ended = false;
     for bucket in buckets {
@@ -139,7 +131,12 @@ pub(crate) fn extents(buckets: &[Bucket], window: Columns) -> Vec<Vec<Extent>> {
         let Some(piece) = pieces.last_mut() else {
             break;
         };
-        match window.column(at) {
+        // Most points lie in the same column as the one before; to see that takes no division.
+        let column = match open {
+            Some(column) if at < edge && at >= window.low => Some(column),
+            _ => window.column(at),
+        };
+        match column {
             None if at < window.low => before = Some(extent),
             None => {
                 if !ended {
@@ -159,6 +156,9 @@ pub(crate) fn extents(buckets: &[Bucket], window: Columns) -> Vec<Vec<Extent>> {
                     }
                     _ => piece.push(extent),
                 }
+                if open != Some(column) {
+                    edge = window.edge(column);
+                }
                 open = Some(column);
             }
         }
@@ -176,22 +176,9 @@ fn extent(bucket: &Bucket, at: f64) -> Option<Extent> {
     if !bucket.last.is_finite() {
         return None;
     }
-    let min = if bucket.min.is_finite() {
-        bucket.min.min(bucket.last)
-    } else {
-        bucket.last
-    };
-    let max = if bucket.max.is_finite() {
-        bucket.max.max(bucket.last)
-    } else {
-        bucket.last
-    };
-    Some(Extent {
-        at,
-        min,
-        max,
-        last: bucket.last,
-    })
+    let min = if bucket.min.is_finite() { bucket.min.min(bucket.last) } else { bucket.last };
+    let max = if bucket.max.is_finite() { bucket.max.max(bucket.last) } else { bucket.last };
+    Some(Extent { at, min, max, last: bucket.last })
 }
 
 /// A set of cells of a plot: remembers which were taken.
@@ -206,11 +193,7 @@ impl Cells {
     /// No cell taken.
     pub(crate) fn new(columns: usize, rows: usize) -> Self {
         let (columns, rows) = (columns.max(1), rows.max(1));
-        Self {
-            columns,
-            rows,
-            taken: vec![0; (columns * rows).div_ceil(64)],
-        }
+        Self { columns, rows, taken: vec![0; (columns * rows).div_ceil(64)] }
     }
 
     /// Takes a cell; true when it was free. Cells outside are never free.
@@ -229,6 +212,29 @@ impl Cells {
         }
     }
 
+    /// How many columns and rows.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        (self.columns, self.rows)
+    }
+
+    fn is_taken(&self, column: usize, row: usize) -> bool {
+        let index = row * self.columns + column;
+        let word = self.taken.get(index / 64).copied().unwrap_or(0);
+        word & (1u64 << (index % 64)) != 0
+    }
+
+    /// The runs of taken cells of a row, `(start, end)` columns each.
+    pub(crate) fn runs(&self, row: usize) -> Vec<(usize, usize)> {
+        let mut runs: Vec<(usize, usize)> = Vec::new();
+        for column in (0..self.columns).filter(|&column| self.is_taken(column, row)) {
+            match runs.last_mut() {
+                Some(run) if run.1 == column => run.1 = column + 1,
+                _ => runs.push((column, column + 1)),
+            }
+        }
+        runs
+    }
+
     /// Frees every cell.
     pub(crate) fn clear(&mut self) {
         self.taken.fill(0);
@@ -237,12 +243,7 @@ impl Cells {
 
 /// Bins of a histogram that would be narrower than a column share one: the greatest count of each column, as
 /// `(start column, end column, count)`, empty ones left out.
-pub(crate) fn bins(
-    counts: &[u64],
-    first: f64,
-    width: f64,
-    window: Columns,
-) -> Vec<(f64, f64, u64)> {
+pub(crate) fn bins(counts: &[u64], first: f64, width: f64, window: Columns) -> Vec<(f64, f64, u64)> {
     let narrow = window.position(window.low + width) < 1.0;
     let mut out: Vec<(f64, f64, u64)> = Vec::new();
     for (index, &count) in counts.iter().enumerate() {
@@ -250,10 +251,8 @@ pub(crate) fn bins(
         if count == 0 || low + width <= window.low || low >= window.high {
             continue;
         }
-        let (from, to) = (
-            window.position(low).max(0.0),
-            window.position(low + width).min(window.count as f64),
-        );
+        let (from, to) =
+            (window.position(low).max(0.0), window.position(low + width).min(window.count as f64));
         if !narrow {
             out.push((from, to, count));
             continue;
@@ -275,10 +274,7 @@ pub(crate) fn moments(times: impl Iterator<Item = u64>, window: Columns) -> Vec<
             seen.take(column, 0);
         }
     }
-    (0..window.count)
-        .filter(|&column| !seen.take(column, 0))
-        .map(|column| window.middle(column))
-        .collect()
+    (0..window.count).filter(|&column| !seen.take(column, 0)).map(|column| window.middle(column)).collect()
 }
 
 #[cfg(test)]
@@ -294,12 +290,7 @@ mod tests {
                 .into_iter()
                 .map(|(step, last, below, above)| {
                     at_ns += step;
-                    Bucket {
-                        at_ns,
-                        min: last - below,
-                        max: last + above,
-                        last,
-                    }
+                    Bucket { at_ns, min: last - below, max: last + above, last }
                 })
                 .collect()
         })
@@ -427,12 +418,7 @@ mod tests {
     fn gaps_interrupt_a_line() {
         let window = Columns::new(0.0, 100.0, 100);
         let gap = Bucket::point(20, f64::NAN);
-        let buckets = [
-            Bucket::point(10, 1.0),
-            gap,
-            Bucket::point(30, 2.0),
-            Bucket::point(40, 3.0),
-        ];
+        let buckets = [Bucket::point(10, 1.0), gap, Bucket::point(30, 2.0), Bucket::point(40, 3.0)];
         let pieces = extents(&buckets, window);
         assert_eq!(pieces.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2]);
     }
@@ -440,6 +426,8 @@ mod tests {
     #[test]
     fn a_cell_is_taken_once() {
         let mut cells = Cells::new(3, 2);
+        assert!(cells.take(0, 0));
+        assert_eq!(cells.runs(0), [(0, 1)]);
         assert!(cells.take(2, 1));
         assert!(!cells.take(2, 1));
         assert!(!cells.take(3, 0));

@@ -29,18 +29,12 @@ impl Figure {
 }
 
 fn headings<'a>(first: &'a str, others: impl Iterator<Item = &'a str>) -> Vec<String> {
-    std::iter::once(first)
-        .chain(others)
-        .map(str::to_owned)
-        .collect()
+    std::iter::once(first).chain(others).map(str::to_owned).collect()
 }
 
 /// Time by category, and the number of events by kind, for each lane.
 fn lanes(chart: &Lanes, span: Span) -> Table {
-    let categories = chart
-        .categories
-        .iter()
-        .map(|category| category.label.as_str());
+    let categories = chart.categories.iter().map(|category| category.label.as_str());
     let kinds = chart.kinds.iter().map(|kind| kind.label.as_str());
     let rows = chart.lanes.iter().map(|lane| {
         let mut totals = vec![0u64; chart.categories.len()];
@@ -51,25 +45,14 @@ fn lanes(chart: &Lanes, span: Span) -> Table {
                 *total = total.saturating_add(end.saturating_sub(start));
             }
         }
-        let times = totals
-            .into_iter()
-            .map(|total| Unit::Nanoseconds.write(total as f64));
+        let times = totals.into_iter().map(|total| Unit::Nanoseconds.write(total as f64));
         let counts = (0..chart.kinds.len()).map(|kind| {
             let events = lane.events.iter().filter(|event| event.kind == kind);
-            events
-                .filter(|event| holds(span, event.at_ns))
-                .count()
-                .to_string()
+            events.filter(|event| holds(span, event.at_ns)).count().to_string()
         });
-        std::iter::once(lane.label.clone())
-            .chain(times)
-            .chain(counts)
-            .collect()
+        std::iter::once(lane.label.clone()).chain(times).chain(counts).collect()
     });
-    Table {
-        headings: headings("lane", categories.chain(kinds)),
-        rows: rows.collect(),
-    }
+    Table { headings: headings("lane", categories.chain(kinds)), rows: rows.collect() }
 }
 
 fn holds(span: Span, at_ns: u64) -> bool {
@@ -81,67 +64,33 @@ fn dots(chart: &Dots, span: Span) -> Table {
     let kinds = chart.kinds.iter().map(|kind| kind.label.as_str());
     let rows = chart.series.iter().map(|series| {
         let shown = series.dots.iter().filter(|dot| holds(span, dot.at_ns));
-        let counts = (0..chart.kinds.len()).map(|kind| {
-            shown
-                .clone()
-                .filter(|dot| dot.kind == kind)
-                .count()
-                .to_string()
-        });
-        let low = shown
-            .clone()
-            .map(|dot| dot.value)
-            .fold(f64::INFINITY, f64::min);
-        let high = shown
-            .clone()
-            .map(|dot| dot.value)
-            .fold(f64::NEG_INFINITY, f64::max);
+        let counts = (0..chart.kinds.len())
+            .map(|kind| shown.clone().filter(|dot| dot.kind == kind).count().to_string());
+        let low = shown.clone().map(|dot| dot.value).fold(f64::INFINITY, f64::min);
+        let high = shown.clone().map(|dot| dot.value).fold(f64::NEG_INFINITY, f64::max);
         let ends = [low, high].map(|value| chart.y.unit.write(value));
-        std::iter::once(series.label.clone())
-            .chain(counts)
-            .chain(ends)
-            .collect()
+        std::iter::once(series.label.clone()).chain(counts).chain(ends).collect()
     });
-    Table {
-        headings: headings("series", kinds.chain(["lowest", "highest"])),
-        rows: rows.collect(),
-    }
+    Table { headings: headings("series", kinds.chain(["lowest", "highest"])), rows: rows.collect() }
 }
 
 /// Least, greatest and last value of each line.
 fn lines(chart: &Lines, span: Span) -> Table {
     let rows = chart.series.iter().map(|series| {
-        let mut shown = series
-            .buckets
-            .iter()
-            .filter(|bucket| holds(span, bucket.at_ns) && bucket.last.is_finite());
-        let min = shown
-            .clone()
-            .map(|bucket| bucket.min)
-            .fold(f64::INFINITY, f64::min);
-        let max = shown
-            .clone()
-            .map(|bucket| bucket.max)
-            .fold(f64::NEG_INFINITY, f64::max);
+        let mut shown =
+            series.buckets.iter().filter(|bucket| holds(span, bucket.at_ns) && bucket.last.is_finite());
+        let min = shown.clone().map(|bucket| bucket.min).fold(f64::INFINITY, f64::min);
+        let max = shown.clone().map(|bucket| bucket.max).fold(f64::NEG_INFINITY, f64::max);
         let last = shown.next_back().map_or(f64::NAN, |bucket| bucket.last);
         let values = [min, max, last].map(|value| chart.y.unit.write(value));
-        std::iter::once(series.label.clone())
-            .chain(values)
-            .collect()
+        std::iter::once(series.label.clone()).chain(values).collect()
     });
-    Table {
-        headings: headings("line", ["least", "greatest", "last"].into_iter()),
-        rows: rows.collect(),
-    }
+    Table { headings: headings("line", ["least", "greatest", "last"].into_iter()), rows: rows.collect() }
 }
 
 /// Every bar with its spread and its reference.
 fn bars(chart: &Bars) -> Table {
-    let reference = if chart.reference.is_empty() {
-        "reference"
-    } else {
-        &chart.reference
-    };
+    let reference = if chart.reference.is_empty() { "reference" } else { &chart.reference };
     let mut rows = Vec::new();
     for (group, name) in chart.groups.iter().enumerate() {
         for series in &chart.series {
@@ -161,10 +110,7 @@ fn bars(chart: &Bars) -> Table {
         }
     }
     Table {
-        headings: headings(
-            "group",
-            ["measurement", "value", "least", "greatest", reference].into_iter(),
-        ),
+        headings: headings("group", ["measurement", "value", "least", "greatest", reference].into_iter()),
         rows,
     }
 }
@@ -176,52 +122,29 @@ fn stacked(chart: &Stacked) -> Table {
         let total = bar.total(chart.parts.len());
         let cells = (0..chart.parts.len()).map(|part| {
             let value = bar.value(part);
-            let share = if total > 0.0 {
-                value / total * 100.0
-            } else {
-                0.0
-            };
+            let share = if total > 0.0 { value / total * 100.0 } else { 0.0 };
             format!("{} ({}\u{202F}%)", chart.unit.write(value), fixed(share, 1))
         });
         let name = std::iter::once(bar.label.clone());
         name.chain(cells).chain([chart.unit.write(total)]).collect()
     });
-    Table {
-        headings: headings("bar", parts.chain(["total"])),
-        rows: rows.collect(),
-    }
+    Table { headings: headings("bar", parts.chain(["total"])), rows: rows.collect() }
 }
 
 /// Every bin that is not empty in all series.
 fn histogram(chart: &Histogram) -> Table {
-    let bins = chart
-        .series
-        .iter()
-        .map(|series| series.counts.len())
-        .max()
-        .unwrap_or(0);
+    let bins = chart.series.iter().map(|series| series.counts.len()).max().unwrap_or(0);
     let count = |series: usize, bin: usize| {
-        chart
-            .series
-            .get(series)
-            .and_then(|series| series.counts.get(bin))
-            .copied()
-            .unwrap_or(0)
+        chart.series.get(series).and_then(|series| series.counts.get(bin)).copied().unwrap_or(0)
     };
-    let rows = (0..bins)
-        .filter(|&bin| (0..chart.series.len()).any(|series| count(series, bin) > 0))
-        .map(|bin| {
+    let rows =
+        (0..bins).filter(|&bin| (0..chart.series.len()).any(|series| count(series, bin) > 0)).map(|bin| {
             let low = chart.first + bin as f64 * chart.bin_width();
             let counts = (0..chart.series.len()).map(|series| count(series, bin).to_string());
-            std::iter::once(chart.unit.write(low))
-                .chain(counts)
-                .collect()
+            std::iter::once(chart.unit.write(low)).chain(counts).collect()
         });
     Table {
-        headings: headings(
-            "from",
-            chart.series.iter().map(|series| series.label.as_str()),
-        ),
+        headings: headings("from", chart.series.iter().map(|series| series.label.as_str())),
         rows: rows.collect(),
     }
 }

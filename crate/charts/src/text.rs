@@ -22,24 +22,14 @@ pub(crate) fn ellipsis(ruler: &dyn Ruler, text: &str, font: Font, room: f64) -> 
             too_long = middle;
         }
     }
-    if fits == 0 {
-        String::new()
-    } else {
-        shortened(fits)
-    }
+    if fits == 0 { String::new() } else { shortened(fits) }
 }
 
 /// Longer texts are not looked at to their end: nobody reads so much above a picture.
 const MOST_LETTERS: usize = 2_000;
 
 /// The text in at most `most` lines, broken between words; the last line is shortened when it must be.
-pub(crate) fn wrap(
-    ruler: &dyn Ruler,
-    text: &str,
-    font: Font,
-    room: f64,
-    most: usize,
-) -> Vec<String> {
+pub(crate) fn wrap(ruler: &dyn Ruler, text: &str, font: Font, room: f64, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let text: String = text.chars().take(MOST_LETTERS).collect();
     for word in text.split_whitespace() {
@@ -56,11 +46,7 @@ pub(crate) fn wrap(
             None => lines.push(word.to_owned()),
         }
     }
-    lines
-        .into_iter()
-        .take(most)
-        .map(|line| ellipsis(ruler, &line, font, room))
-        .collect()
+    lines.into_iter().take(most).map(|line| ellipsis(ruler, &line, font, room)).collect()
 }
 
 #[cfg(test)]
@@ -69,10 +55,7 @@ mod tests {
     use crate::surface::InterRuler;
     use proptest::prelude::*;
 
-    const FONT: Font = Font {
-        px: 12.0,
-        bold: false,
-    };
+    const FONT: Font = Font { px: 12.0, bold: false };
 
     #[test]
     fn short_texts_are_left_alone() {
@@ -89,6 +72,16 @@ mod tests {
             prop_assert!(lines.len() <= most);
             for line in lines {
                 prop_assert!(InterRuler.width(&line, FONT) <= room);
+            }
+        }
+
+        /// As much as fits: one letter more would not.
+        #[test]
+        fn no_letter_is_cut_without_need(text in "[a-z]{1,60}", room in 20.0f64..300.0) {
+            let short = ellipsis(&InterRuler, &text, FONT, room);
+            if let Some(kept) = short.strip_suffix('…') {
+                let longer = format!("{}…", &text[..kept.len() + 1]);
+                prop_assert!(InterRuler.width(&longer, FONT) > room);
             }
         }
 

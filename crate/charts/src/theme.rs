@@ -21,11 +21,7 @@ impl Colour {
     pub fn luminance(self) -> f64 {
         let channel = |value: u8| {
             let value = f64::from(value) / 255.0;
-            if value <= 0.04045 {
-                value / 12.92
-            } else {
-                libm::pow((value + 0.055) / 1.055, 2.4)
-            }
+            if value <= 0.04045 { value / 12.92 } else { libm::pow((value + 0.055) / 1.055, 2.4) }
         };
         0.2126 * channel(self.0) + 0.7152 * channel(self.1) + 0.0722 * channel(self.2)
     }
@@ -41,11 +37,7 @@ impl Colour {
         let channel = |a: u8, b: u8| {
             (f64::from(a) + (f64::from(b) - f64::from(a)) * share.clamp(0.0, 1.0)).round() as u8
         };
-        Self(
-            channel(self.0, other.0),
-            channel(self.1, other.1),
-            channel(self.2, other.2),
-        )
+        Self(channel(self.0, other.0), channel(self.1, other.1), channel(self.2, other.2))
     }
 }
 
@@ -153,11 +145,7 @@ impl Theme {
     pub fn text_on(&self, colour: Colour) -> Colour {
         let dark = Colour::hex(0x000000);
         let light = Colour::hex(0xFFFFFF);
-        if colour.contrast(dark) >= colour.contrast(light) {
-            dark
-        } else {
-            light
-        }
+        if colour.contrast(dark) >= colour.contrast(light) { dark } else { light }
     }
 }
 
@@ -173,22 +161,14 @@ mod tests {
 
     fn linear(value: u8) -> f64 {
         let value = f64::from(value) / 255.0;
-        if value <= 0.04045 {
-            value / 12.92
-        } else {
-            libm::pow((value + 0.055) / 1.055, 2.4)
-        }
+        if value <= 0.04045 { value / 12.92 } else { libm::pow((value + 0.055) / 1.055, 2.4) }
     }
 
     /// A colour in Oklab (Ottosson 2020), as seen through `matrix` in linear RGB.
     fn seen(colour: Colour, matrix: [[f64; 3]; 3]) -> [f64; 3] {
         let rgb = [linear(colour.0), linear(colour.1), linear(colour.2)];
         let through = matrix.map(|row| {
-            let sum: f64 = row
-                .iter()
-                .zip(rgb)
-                .map(|(weight, value)| weight * value)
-                .sum();
+            let sum: f64 = row.iter().zip(rgb).map(|(weight, value)| weight * value).sum();
             sum.clamp(0.0, 1.0)
         });
         let [r, g, b] = through;
@@ -204,10 +184,7 @@ mod tests {
 
     /// Normal sight and the three kinds of dichromacy (Machado, Oliveira and Fernandes 2009, severity 1).
     const SIGHTS: [(&str, [[f64; 3]; 3]); 4] = [
-        (
-            "normal",
-            [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
-        ),
+        ("normal", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
         (
             "protanopia",
             [
@@ -240,10 +217,7 @@ mod tests {
             for text in [theme.text, theme.muted] {
                 assert!(text.contrast(theme.background) >= 4.5, "{text:?}");
             }
-            let marks = theme
-                .palette
-                .iter()
-                .chain([&theme.neutral, &theme.good, &theme.bad]);
+            let marks = theme.palette.iter().chain([&theme.neutral, &theme.good, &theme.bad]);
             for &mark in marks {
                 assert!(mark.contrast(theme.background) >= 3.0, "{mark:?}");
                 assert!(theme.text_on(mark).contrast(mark) >= 4.5, "{mark:?}");
@@ -260,11 +234,7 @@ mod tests {
                     for &b in &theme.palette[..index] {
                         let (x, y) = (seen(a, matrix), seen(b, matrix));
                         let square: f64 = x.iter().zip(y).map(|(p, q)| (p - q) * (p - q)).sum();
-                        assert!(
-                            square.sqrt() >= 0.1,
-                            "{sight}: {a:?} and {b:?}: {}",
-                            square.sqrt()
-                        );
+                        assert!(square.sqrt() >= 0.1, "{sight}: {a:?} and {b:?}: {}", square.sqrt());
                     }
                 }
             }

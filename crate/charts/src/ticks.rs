@@ -47,10 +47,8 @@ impl Step {
             exponent -= 1;
         }
         // Here 0.5 < scaled <= 5, so one of these holds it.
-        let mantissa = [1.0, 2.0, 5.0]
-            .into_iter()
-            .find(|mantissa| scaled <= *mantissa * (1.0 + 1e-9))
-            .unwrap_or(5.0);
+        let mantissa =
+            [1.0, 2.0, 5.0].into_iter().find(|mantissa| scaled <= *mantissa * (1.0 + 1e-9)).unwrap_or(5.0);
         Self { mantissa, exponent }
     }
 
@@ -87,16 +85,9 @@ pub(crate) fn linear(unit: &Unit, low: f64, high: f64, most: usize) -> Ticks {
     let (from, to) = (low / rung.0, high / rung.0);
     let step = step_for(unit, from, to, most);
     let marks = multiples(step, from, to)
-        .map(|value| Tick {
-            value: value * rung.0,
-            label: fixed(value, step.decimals()),
-        })
+        .map(|value| Tick { value: value * rung.0, label: fixed(value, step.decimals()) })
         .collect();
-    Ticks {
-        marks,
-        unit: unit.name(rung).to_owned(),
-        from: None,
-    }
+    Ticks { marks, unit: unit.name(rung).to_owned(), from: None }
 }
 
 /// The step of a linear axis; counts and percentages of things that come whole are not cut finer than 1.
@@ -150,10 +141,7 @@ pub(crate) fn log(unit: &Unit, low: f64, high: f64, most: usize) -> Ticks {
             let value = power * factor;
             let within = value >= low * (1.0 - 1e-9) && value <= high * (1.0 + 1e-9);
             if within && (fine || factor == 1.0) {
-                marks.push(Tick {
-                    value,
-                    label: unit.write_short(value),
-                });
+                marks.push(Tick { value, label: unit.write_short(value) });
             }
         }
         power *= 10.0;
@@ -162,25 +150,13 @@ pub(crate) fn log(unit: &Unit, low: f64, high: f64, most: usize) -> Ticks {
         Unit::Named(name) => name.clone(),
         _ => String::new(),
     };
-    Ticks {
-        marks,
-        unit,
-        from: None,
-    }
+    Ticks { marks, unit, from: None }
 }
 
 /// The ends of a logarithmic axis that holds `low..=high`: at 1, 2 or 5 times a power of ten.
 pub(crate) fn log_ends(low: f64, high: f64) -> (f64, f64) {
-    let high = if high.is_finite() && high > 0.0 {
-        high
-    } else {
-        1.0
-    };
-    let low = if low > 0.0 {
-        low.min(high)
-    } else {
-        high / 10.0
-    };
+    let high = if high.is_finite() && high > 0.0 { high } else { 1.0 };
+    let low = if low > 0.0 { low.min(high) } else { high / 10.0 };
     let mut floor = 1.0;
     while floor > low && floor > 1e-12 {
         floor /= 10.0;
@@ -234,42 +210,23 @@ pub(crate) fn time(start_ns: f64, end_ns: f64, most: usize) -> Ticks {
         0.0
     };
     let marks = multiples(step, (start_ns - base) / rung.0, (end_ns - base) / rung.0)
-        .map(|value| Tick {
-            value: base + value * rung.0,
-            label: fixed(value, step.decimals()),
-        })
+        .map(|value| Tick { value: base + value * rung.0, label: fixed(value, step.decimals()) })
         .collect();
-    Ticks {
-        marks,
-        unit: rung.1.to_owned(),
-        from: (base > 0.0).then(|| exact_seconds(base)),
-    }
+    Ticks { marks, unit: rung.1.to_owned(), from: (base > 0.0).then(|| exact_seconds(base)) }
 }
 
 /// Marks in minutes or hours, at steps a clock has.
 fn clock_time(start_ns: f64, end_ns: f64, rung: (f64, &'static str), least: f64) -> Ticks {
-    let steps = [
-        0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 240.0, 600.0,
-    ];
-    let step = steps
-        .into_iter()
-        .find(|step| *step >= least)
-        .unwrap_or_else(|| Step::at_least(least).size());
+    let steps = [0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 240.0, 600.0];
+    let step = steps.into_iter().find(|step| *step >= least).unwrap_or_else(|| Step::at_least(least).size());
     let (from, to) = (start_ns / rung.0, end_ns / rung.0);
     let first = (from / step - 1e-6).ceil() as i64;
     let last = (to / step + 1e-6).floor() as i64;
     let marks = (first..=last.min(first.saturating_add(MOST_MARKS)))
         .map(|count| count as f64 * step)
-        .map(|value| Tick {
-            value: value * rung.0,
-            label: significant(value),
-        })
+        .map(|value| Tick { value: value * rung.0, label: significant(value) })
         .collect();
-    Ticks {
-        marks,
-        unit: rung.1.to_owned(),
-        from: None,
-    }
+    Ticks { marks, unit: rung.1.to_owned(), from: None }
 }
 
 /// A time in seconds with as many decimals as it has.
@@ -291,14 +248,8 @@ mod tests {
     #[test]
     fn linear_marks_are_round() {
         let unit = Unit::named("files/s");
-        assert_eq!(
-            words(&linear(&unit, 0.0, 560.0, 6)),
-            ["0", "100", "200", "300", "400", "500"]
-        );
-        assert_eq!(
-            words(&linear(&unit, 0.0, 1.0, 5)),
-            ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
-        );
+        assert_eq!(words(&linear(&unit, 0.0, 560.0, 6)), ["0", "100", "200", "300", "400", "500"]);
+        assert_eq!(words(&linear(&unit, 0.0, 1.0, 5)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert_eq!(words(&linear(&Unit::Count, 0.0, 2.0, 9)), ["0", "1", "2"]);
     }
 
@@ -312,20 +263,11 @@ mod tests {
     #[test]
     fn time_marks_follow_the_span() {
         let ticks = time(0.0, 100e6, 6);
-        assert_eq!(
-            (words(&ticks), ticks.unit.as_str()),
-            (vec!["0", "20", "40", "60", "80", "100"], "ms")
-        );
+        assert_eq!((words(&ticks), ticks.unit.as_str()), (vec!["0", "20", "40", "60", "80", "100"], "ms"));
         let ticks = time(0.0, 600e9, 6);
-        assert_eq!(
-            (words(&ticks), ticks.unit.as_str()),
-            (vec!["0", "2", "4", "6", "8", "10"], "min")
-        );
+        assert_eq!((words(&ticks), ticks.unit.as_str()), (vec!["0", "2", "4", "6", "8", "10"], "min"));
         let ticks = time(0.0, 90e9, 5);
-        assert_eq!(
-            (words(&ticks), ticks.unit.as_str()),
-            (vec!["0", "20", "40", "60", "80"], "s")
-        );
+        assert_eq!((words(&ticks), ticks.unit.as_str()), (vec!["0", "20", "40", "60", "80"], "s"));
     }
 
     /// An hour in, looking at a microsecond: the words stay short and say what they count from.
@@ -335,13 +277,7 @@ mod tests {
         let ticks = time(start, start + 1_000.0, 5);
         assert_eq!(ticks.unit, "ns");
         assert_eq!(ticks.from.as_deref(), Some("3600.122\u{202F}s"));
-        assert!(
-            ticks
-                .marks
-                .iter()
-                .all(|tick| tick.label.chars().count() <= 10),
-            "{ticks:?}"
-        );
+        assert!(ticks.marks.iter().all(|tick| tick.label.chars().count() <= 10), "{ticks:?}");
         assert!(!ticks.marks.is_empty());
     }
 
@@ -351,10 +287,7 @@ mod tests {
         let (low, high) = log_ends(6.6, 559.66);
         assert_eq!((low, high), (1.0, 1000.0));
         assert_eq!(words(&log(&unit, low, high, 6)), ["1", "10", "100", "1000"]);
-        assert_eq!(
-            words(&log(&unit, 10.0, 100.0, 6)),
-            ["10", "20", "50", "100"]
-        );
+        assert_eq!(words(&log(&unit, 10.0, 100.0, 6)), ["10", "20", "50", "100"]);
     }
 
     proptest! {

@@ -14,3 +14,4 @@ pub mod simulation;
 pub mod task;
 pub mod text;
 pub mod workload;
+pub mod writeback;

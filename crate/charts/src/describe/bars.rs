@@ -32,12 +32,7 @@ pub struct BarSeries {
 impl BarSeries {
     /// A series without bars in a palette slot, with the slot's usual fill.
     pub fn slot(label: impl Into<String>, slot: u8) -> Self {
-        Self {
-            label: label.into(),
-            tone: Tone::Series(slot),
-            fill: Fill::for_slot(slot),
-            bars: Vec::new(),
-        }
+        Self { label: label.into(), tone: Tone::Series(slot), fill: Fill::for_slot(slot), bars: Vec::new() }
     }
 }
 
@@ -55,11 +50,7 @@ pub struct Bar {
 impl Bar {
     /// A bar without whiskers.
     pub const fn new(value: f64) -> Self {
-        Self {
-            value,
-            spread: None,
-            reference: None,
-        }
+        Self { value, spread: None, reference: None }
     }
 
     /// The same bar with whiskers from `low` to `high`.

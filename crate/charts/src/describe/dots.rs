@@ -73,11 +73,7 @@ pub struct Band {
 impl Band {
     /// The part from `low` to `high`.
     pub fn new(label: impl Into<String>, low: f64, high: f64) -> Self {
-        Self {
-            label: label.into(),
-            low,
-            high,
-        }
+        Self { label: label.into(), low, high }
     }
 }
 
@@ -93,10 +89,7 @@ pub struct DotKind {
 impl DotKind {
     /// A shape of dots.
     pub fn new(label: impl Into<String>, marker: Marker) -> Self {
-        Self {
-            label: label.into(),
-            marker,
-        }
+        Self { label: label.into(), marker }
     }
 }
 
@@ -114,11 +107,7 @@ pub struct DotSeries {
 impl DotSeries {
     /// An empty series.
     pub fn new(label: impl Into<String>, tone: Tone) -> Self {
-        Self {
-            label: label.into(),
-            tone,
-            dots: Vec::new(),
-        }
+        Self { label: label.into(), tone, dots: Vec::new() }
     }
 }
 

@@ -27,11 +27,7 @@ pub struct Histogram {
 impl Histogram {
     /// The width of a bin, always positive.
     pub fn bin_width(&self) -> f64 {
-        if self.width.is_finite() && self.width > 0.0 && self.width < 1e18 {
-            self.width
-        } else {
-            1.0
-        }
+        if self.width.is_finite() && self.width > 0.0 && self.width < 1e18 { self.width } else { 1.0 }
     }
 }
 
@@ -59,10 +55,6 @@ pub struct HistogramSeries {
 impl HistogramSeries {
     /// A series in a palette slot.
     pub fn slot(label: impl Into<String>, slot: u8, counts: Vec<u64>) -> Self {
-        Self {
-            label: label.into(),
-            tone: Tone::Series(slot),
-            counts,
-        }
+        Self { label: label.into(), tone: Tone::Series(slot), counts }
     }
 }

@@ -30,10 +30,7 @@ pub struct Lane {
 impl Lane {
     /// An empty row.
     pub fn new(label: impl Into<String>) -> Self {
-        Self {
-            label: label.into(),
-            ..Self::default()
-        }
+        Self { label: label.into(), ..Self::default() }
     }
 }
 
@@ -53,12 +50,7 @@ pub struct Interval {
 impl Interval {
     /// An interval without words of its own.
     pub const fn new(start_ns: u64, end_ns: u64, category: usize) -> Self {
-        Self {
-            start_ns,
-            end_ns,
-            category,
-            label: None,
-        }
+        Self { start_ns, end_ns, category, label: None }
     }
 }
 
@@ -76,11 +68,7 @@ pub struct Event {
 impl Event {
     /// An event without words of its own.
     pub const fn new(at_ns: u64, kind: usize) -> Self {
-        Self {
-            at_ns,
-            kind,
-            label: None,
-        }
+        Self { at_ns, kind, label: None }
     }
 }
 
@@ -98,10 +86,6 @@ pub struct EventKind {
 impl EventKind {
     /// A kind of event.
     pub fn new(label: impl Into<String>, tone: Tone, marker: Marker) -> Self {
-        Self {
-            label: label.into(),
-            tone,
-            marker,
-        }
+        Self { label: label.into(), tone, marker }
     }
 }

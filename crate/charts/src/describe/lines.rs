@@ -70,11 +70,6 @@ pub struct Bucket {
 impl Bucket {
     /// A single value.
     pub const fn point(at_ns: u64, value: f64) -> Self {
-        Self {
-            at_ns,
-            min: value,
-            max: value,
-            last: value,
-        }
+        Self { at_ns, min: value, max: value, last: value }
     }
 }

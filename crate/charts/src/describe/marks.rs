@@ -75,12 +75,7 @@ pub struct Axis {
 impl Axis {
     /// A linear axis that fits the data.
     pub fn new(label: impl Into<String>, unit: Unit) -> Self {
-        Self {
-            label: label.into(),
-            unit,
-            range: None,
-            scale: AxisScale::Linear,
-        }
+        Self { label: label.into(), unit, range: None, scale: AxisScale::Linear }
     }
 
     /// The same axis with fixed ends.
@@ -205,11 +200,7 @@ pub struct Category {
 impl Category {
     /// A category with a tone and a fill.
     pub fn new(label: impl Into<String>, tone: Tone, fill: Fill) -> Self {
-        Self {
-            label: label.into(),
-            tone,
-            fill,
-        }
+        Self { label: label.into(), tone, fill }
     }
 
     /// A category in a palette slot, with the slot's usual fill.
@@ -230,9 +221,6 @@ pub struct Rule {
 impl Rule {
     /// A line at `value`.
     pub fn new(value: f64, label: impl Into<String>) -> Self {
-        Self {
-            value,
-            label: label.into(),
-        }
+        Self { value, label: label.into() }
     }
 }

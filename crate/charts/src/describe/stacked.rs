@@ -40,10 +40,7 @@ pub struct StackedBar {
 impl StackedBar {
     /// A bar.
     pub fn new(label: impl Into<String>, values: Vec<f64>) -> Self {
-        Self {
-            label: label.into(),
-            values,
-        }
+        Self { label: label.into(), values }
     }
 
     /// The size of a part; zero where none is given.

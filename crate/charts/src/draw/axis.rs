@@ -35,8 +35,7 @@ fn title(label: &str, unit: &str) -> String {
 /// The left edge of plots whose labels need `needed` pixels.
 pub(crate) fn plot_left(sheet: &Sheet<'_>, area: Rect, needed: f64) -> f64 {
     let left = sheet.view.gutter_px.unwrap_or(area.left + needed);
-    left.clamp(area.left, (area.right - 40.0).max(area.left))
-        .round()
+    left.clamp(area.left, (area.right - 40.0).max(area.left)).round()
 }
 
 /// A time axis under plots that lie one above the other with the same edges: grid lines in each, labels below the last.
@@ -55,12 +54,7 @@ pub(crate) fn time(sheet: &mut Sheet<'_>, (start, end): (f64, f64), plots: &[Rec
 }
 
 /// A horizontal value axis under plots.
-pub(crate) fn horizontal(
-    sheet: &mut Sheet<'_>,
-    (label, unit): (&str, &Unit),
-    scale: Scale,
-    plots: &[Rect],
-) {
+pub(crate) fn horizontal(sheet: &mut Sheet<'_>, (label, unit): (&str, &Unit), scale: Scale, plots: &[Rect]) {
     let Some(last) = plots.last().copied() else {
         return;
     };
@@ -80,10 +74,7 @@ fn fitting(sheet: &Sheet<'_>, room: f64, make: impl Fn(usize) -> Ticks) -> Ticks
     let mut most = (room / 56.0).clamp(1.0, 16.0) as usize;
     loop {
         let ticks = make(most);
-        let widths = ticks
-            .marks
-            .iter()
-            .map(|tick| sheet.pen.width(&tick.label, sheet.small()) + 14.0);
+        let widths = ticks.marks.iter().map(|tick| sheet.pen.width(&tick.label, sheet.small()) + 14.0);
         if most <= 2 || widths.sum::<f64>() <= room + 14.0 {
             return ticks;
         }
@@ -102,9 +93,7 @@ fn bottom(sheet: &mut Sheet<'_>, ticks: &Ticks, label: &str, scale: Scale, plots
     for tick in &ticks.marks {
         let x = scale.pixel_within(tick.value);
         for plot in plots {
-            sheet
-                .pen
-                .rect(Rect::new(x, plot.top, x + 1.0, plot.bottom), grid.into());
+            sheet.pen.rect(Rect::new(x, plot.top, x + 1.0, plot.bottom), grid.into());
         }
     }
     for plot in plots {
@@ -114,20 +103,11 @@ fn bottom(sheet: &mut Sheet<'_>, ticks: &Ticks, label: &str, scale: Scale, plots
     for tick in &ticks.marks {
         let half = sheet.pen.width(&tick.label, font) / 2.0;
         let rightmost = sheet.layout.width - 2.0 - half;
-        let x = scale
-            .pixel_within(tick.value)
-            .min(rightmost)
-            .max(half + 2.0);
+        let x = scale.pixel_within(tick.value).min(rightmost).max(half + 2.0);
         sheet.text(&tick.label, (x, tick_row), Side::Middle, font, true);
     }
     let words = title(label, &ticks.unit);
-    sheet.text(
-        &words,
-        (last.right, tick_row + line(font)),
-        Side::Right,
-        font,
-        true,
-    );
+    sheet.text(&words, (last.right, tick_row + line(font)), Side::Right, font, true);
 }
 
 /// A vertical axis that has not been drawn yet: its scale and ticks for a height.
@@ -149,31 +129,16 @@ impl Vertical {
         with_unit: bool,
     ) -> Self {
         let most = ((bottom - top) / ROW).clamp(2.0, 8.0) as usize;
-        let scale = Scale {
-            low,
-            high,
-            from: bottom,
-            to: top,
-            kind,
-        };
+        let scale = Scale { low, high, from: bottom, to: top, kind };
         let mut ticks = value_ticks(unit, &scale, most);
         if with_unit {
             for tick in &mut ticks.marks {
-                tick.label = format!("{}\u{202F}{}", tick.label, ticks.unit)
-                    .trim_end()
-                    .to_owned();
+                tick.label = format!("{}\u{202F}{}", tick.label, ticks.unit).trim_end().to_owned();
             }
         }
-        let widths = ticks
-            .marks
-            .iter()
-            .map(|tick| sheet.pen.width(&tick.label, sheet.small()));
+        let widths = ticks.marks.iter().map(|tick| sheet.pen.width(&tick.label, sheet.small()));
         let needed = widths.fold(0.0, f64::max) + GAP;
-        Self {
-            scale,
-            ticks,
-            needed,
-        }
+        Self { scale, ticks, needed }
     }
 
     /// Draws grid lines and labels beside a plot; the scale.
@@ -183,9 +148,7 @@ impl Vertical {
         for tick in &self.ticks.marks {
             let y = self.scale.pixel_within(tick.value);
             if y < plot.bottom - 0.5 {
-                sheet
-                    .pen
-                    .rect(Rect::new(plot.left, y, plot.right, y + 1.0), grid.into());
+                sheet.pen.rect(Rect::new(plot.left, y, plot.right, y + 1.0), grid.into());
             }
             sheet.text(&tick.label, (plot.left - GAP, y), Side::Right, font, true);
         }
@@ -203,8 +166,7 @@ impl Vertical {
 /// Least and greatest of the values an axis can show; 0 and 1 when there are none. Values beyond any meaning are cut
 /// off, so that differences between them stay finite.
 pub(crate) fn extremes(kind: AxisScale, values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let shown =
-        values.filter(|value| value.is_finite() && (kind == AxisScale::Linear || *value > 0.0));
+    let shown = values.filter(|value| value.is_finite() && (kind == AxisScale::Linear || *value > 0.0));
     let (low, high) = shown.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
         let value = value.clamp(-1e18, 1e18);
         (f64::min(low, value), f64::max(high, value))
@@ -213,11 +175,7 @@ pub(crate) fn extremes(kind: AxisScale, values: impl Iterator<Item = f64>) -> (f
 }
 
 /// The ends of an axis: fixed by its description, or round numbers around the data.
-pub(crate) fn ends(
-    axis: &crate::describe::Axis,
-    (low, high): (f64, f64),
-    most: usize,
-) -> (f64, f64) {
+pub(crate) fn ends(axis: &crate::describe::Axis, (low, high): (f64, f64), most: usize) -> (f64, f64) {
     if let Some((from, to)) = axis.range
         && from.is_finite()
         && to.is_finite()
@@ -242,11 +200,8 @@ pub(crate) fn vertical_rule(sheet: &mut Sheet<'_>, x: f64, label: &str, plots: &
     let Some(first) = plots.first() else { return };
     let font = sheet.small();
     let width = sheet.pen.width(label, font);
-    let (side, at) = if x + width + 6.0 <= first.right {
-        (Side::Left, x + 5.0)
-    } else {
-        (Side::Right, x - 4.0)
-    };
+    let (side, at) =
+        if x + width + 6.0 <= first.right { (Side::Left, x + 5.0) } else { (Side::Right, x - 4.0) };
     sheet.text(label, (at, first.top - line(font) / 2.0), side, font, false);
 }
 
@@ -257,10 +212,6 @@ pub(crate) fn horizontal_rule(sheet: &mut Sheet<'_>, y: f64, label: &str, plot: 
     super::lines::dashed(sheet, &ends, crate::describe::Dash::Dotted, ink.into());
     let font = sheet.small();
     let above = y - plot.top > line(font);
-    let middle = if above {
-        y - line(font) / 2.0
-    } else {
-        y + line(font) / 2.0
-    };
+    let middle = if above { y - line(font) / 2.0 } else { y + line(font) / 2.0 };
     sheet.text_on_patch(label, (plot.right - 2.0, middle), Side::Right, font, false);
 }

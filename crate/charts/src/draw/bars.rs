@@ -34,56 +34,21 @@ pub(crate) fn draw(chart: &Bars, sheet: &mut Sheet<'_>, area: Rect) {
     let plot = Rect::new(left, area.top, right, bottom);
     let most = (plot.width() / 70.0).clamp(1.0, 8.0) as usize;
     let (low, high) = axis::ends(&chart.axis, extremes(chart), most);
-    let x = Scale {
-        low,
-        high,
-        from: plot.left,
-        to: plot.right,
-        kind: chart.axis.scale,
-    };
+    let x = Scale { low, high, from: plot.left, to: plot.right, kind: chart.axis.scale };
     axis::horizontal(sheet, (&chart.axis.label, &chart.axis.unit), x, &[plot]);
-    let panel = sheet.panel(Panel {
-        plot,
-        x,
-        y: Scale::linear(0.0, 1.0, plot.bottom, plot.top),
-    });
+    let panel = sheet.panel(Panel { plot, x, y: Scale::linear(0.0, 1.0, plot.bottom, plot.top) });
     for group in 0..chart.groups.len() {
         let bars = group_rows(sheet, area, plot, (group, &names));
         let step = (bars.height() + APART) / chart.series.len().max(1) as f64;
         for (index, series) in chart.series.iter().enumerate() {
             let top = bars.top + step * index as f64;
             let thickness = (step - APART.min(step * 0.25)).min(BAR * 1.5);
-            let row = Rect::new(
-                plot.left,
-                top.round(),
-                plot.right,
-                (top + thickness).round(),
-            );
-            sheet.target(
-                Rect {
-                    right: area.right,
-                    ..row
-                },
-                Item::Bar(group, index),
-                panel,
-            );
+            let row = Rect::new(plot.left, top.round(), plot.right, (top + thickness).round());
+            sheet.target(Rect { right: area.right, ..row }, Item::Bar(group, index), panel);
             if let Some(Some(bar)) = series.bars.get(group) {
-                let base = if x.kind == AxisScale::Log {
-                    low
-                } else {
-                    low.max(0.0).min(high)
-                };
+                let base = if x.kind == AxisScale::Log { low } else { low.max(0.0).min(high) };
                 let (a, b) = (x.pixel_within(base), x.pixel_within(bar.value));
-                fill(
-                    sheet,
-                    Rect {
-                        left: a.min(b),
-                        right: a.max(b),
-                        ..row
-                    },
-                    series.tone,
-                    series.fill,
-                );
+                fill(sheet, Rect { left: a.min(b), right: a.max(b), ..row }, series.tone, series.fill);
                 draw_bar_marks(chart, sheet, bar, row, x);
             }
         }
@@ -96,10 +61,7 @@ pub(crate) fn label_edge(sheet: &Sheet<'_>, area: Rect, names: &[&str]) -> f64 {
         return area.left;
     }
     let font = sheet.label();
-    let widest = names
-        .iter()
-        .map(|name| sheet.pen.width(name, font))
-        .fold(0.0, f64::max);
+    let widest = names.iter().map(|name| sheet.pen.width(name, font)).fold(0.0, f64::max);
     (area.left + (widest + 10.0).min(area.width() * 0.3)).round()
 }
 
@@ -119,13 +81,7 @@ pub(crate) fn group_rows(
         let font = sheet.small();
         let label = line(font).min(height * 0.4);
         let words = text::ellipsis(&super::Borrowed(sheet.pen), name, font, area.width());
-        sheet.text_on_patch(
-            &words,
-            (plot.left, from + label / 2.0 - 1.0),
-            Side::Left,
-            font,
-            false,
-        );
+        sheet.text_on_patch(&words, (plot.left, from + label / 2.0 - 1.0), Side::Left, font, false);
         from += label;
     } else {
         let font = sheet.label();
@@ -143,10 +99,7 @@ pub(crate) fn group_rows(
 
 /// Least and greatest of everything drawn.
 fn extremes(chart: &Bars) -> (f64, f64) {
-    let bars = chart
-        .series
-        .iter()
-        .flat_map(|series| series.bars.iter().flatten());
+    let bars = chart.series.iter().flat_map(|series| series.bars.iter().flatten());
     let values = bars.flat_map(|bar| {
         let (low, high) = bar.spread.unwrap_or((bar.value, bar.value));
         [bar.value, low, high, bar.reference.unwrap_or(bar.value)]
@@ -157,10 +110,7 @@ fn extremes(chart: &Bars) -> (f64, f64) {
 /// Words at the end of a bar: its value, and beside the mark's shape the published one where there is room.
 fn value_words(chart: &Bars, bar: &Bar) -> (String, Option<String>) {
     let unit = &chart.axis.unit;
-    (
-        unit.write_short(bar.value),
-        bar.reference.map(|value| unit.write_short(value)),
-    )
+    (unit.write_short(bar.value), bar.reference.map(|value| unit.write_short(value)))
 }
 
 /// Between a value and the mark before the published one.
@@ -169,10 +119,7 @@ const WORDS_APART: f64 = 12.0;
 /// Room at the right for the longest words.
 fn value_room(chart: &Bars, sheet: &Sheet<'_>) -> f64 {
     let font = sheet.small();
-    let bars = chart
-        .series
-        .iter()
-        .flat_map(|series| series.bars.iter().flatten());
+    let bars = chart.series.iter().flat_map(|series| series.bars.iter().flatten());
     let widths = bars.map(|bar| {
         let (value, published) = value_words(chart, bar);
         let second = published.filter(|_| !sheet.narrow());
@@ -192,12 +139,7 @@ fn draw_bar_marks(chart: &Bars, sheet: &mut Sheet<'_>, bar: &Bar, row: Rect, x: 
         end = end.max(at + MARK);
     }
     if let Some((low, high)) = bar.spread {
-        whiskers(
-            sheet,
-            (x.pixel_within(low), x.pixel_within(high)),
-            middle,
-            row.height(),
-        );
+        whiskers(sheet, (x.pixel_within(low), x.pixel_within(high)), middle, row.height());
         end = end.max(x.pixel_within(high));
     }
     let font = sheet.small();
@@ -223,17 +165,9 @@ fn whiskers(sheet: &mut Sheet<'_>, (low, high): (f64, f64), middle: f64, height:
     let cap = (height * 0.25).min(4.0);
     let rim = sheet.theme.background.alpha(0.75);
     let ink = sheet.theme.text.into();
-    sheet.pen.rect(
-        Rect::new(low - 1.0, middle - 1.5, high + 1.0, middle + 1.5),
-        rim,
-    );
-    sheet
-        .pen
-        .rect(Rect::new(low, middle - 0.5, high, middle + 0.5), ink);
+    sheet.pen.rect(Rect::new(low - 1.0, middle - 1.5, high + 1.0, middle + 1.5), rim);
+    sheet.pen.rect(Rect::new(low, middle - 0.5, high, middle + 0.5), ink);
     for at in [low, high] {
-        sheet.pen.rect(
-            Rect::new(at - 0.5, middle - cap, at + 0.5, middle + cap),
-            ink,
-        );
+        sheet.pen.rect(Rect::new(at - 0.5, middle - cap, at + 0.5, middle + cap), ink);
     }
 }

@@ -1,8 +1,8 @@
 //! Draws [`Dots`].
 
 use super::marker::marker;
-use super::{Sheet, axis, line, small_font};
-use crate::describe::{AxisScale, Band, Dots, Marker};
+use super::{Sheet, axis, dense, line, small_font};
+use crate::describe::{AxisScale, Band, Dot, Dots, Marker};
 use crate::layout::{Panel, Rect, Scale};
 use crate::pen::Side;
 use crate::reduce::{Cells, Columns};
@@ -12,8 +12,8 @@ use crate::theme::Theme;
 const APART: f64 = 10.0;
 /// Radius of a dot.
 const RADIUS: f64 = 2.5;
-/// With more dots than this, cells of two by two pixels show one dot each: the dots are wider than that anyway.
-const MANY: usize = 4_000;
+/// With more dots than this in a band the cells they lie in are drawn: shapes could not be told apart anyway.
+const MANY: usize = 2_500;
 
 /// Height that looks right.
 pub(crate) fn height(chart: &Dots, theme: &Theme) -> f64 {
@@ -32,22 +32,13 @@ pub(crate) fn draw(chart: &Dots, sheet: &mut Sheet<'_>, area: Rect) {
         .iter()
         .zip(&heights)
         .map(|(band, &height)| {
-            axis::Vertical::new(
-                sheet,
-                &chart.y.unit,
-                (band.low, band.high),
-                chart.y.scale,
-                height,
-                banded,
-            )
+            axis::Vertical::new(sheet, &chart.y.unit, (band.low, band.high), chart.y.scale, height, banded)
         })
         .collect();
     let needed = axes.iter().map(|axis| axis.needed).fold(0.0, f64::max);
     let left = axis::plot_left(sheet, area, needed);
-    let plots: Vec<Rect> = heights
-        .iter()
-        .map(|&(top, bottom)| Rect::new(left, top, area.right, bottom))
-        .collect();
+    let plots: Vec<Rect> =
+        heights.iter().map(|&(top, bottom)| Rect::new(left, top, area.right, bottom)).collect();
     let span = sheet.span(chart.span);
     sheet.layout.span = Some(span);
     let x = axis::time(sheet, span.ends(), &plots);
@@ -72,10 +63,7 @@ pub(crate) fn draw(chart: &Dots, sheet: &mut Sheet<'_>, area: Rect) {
 /// The bands with a little room around their values; one for everything when none are given. Lowest last, as drawn.
 fn bands(chart: &Dots) -> Vec<Band> {
     if chart.bands.is_empty() {
-        let values = chart
-            .series
-            .iter()
-            .flat_map(|series| series.dots.iter().map(|dot| dot.value));
+        let values = chart.series.iter().flat_map(|series| series.dots.iter().map(|dot| dot.value));
         let (low, high) = axis::extremes(chart.y.scale, values);
         let (low, high) = match chart.y.range {
             Some(_) => axis::ends(&chart.y, (low, high), 6),
@@ -126,59 +114,52 @@ fn write_band(sheet: &mut Sheet<'_>, band: &Band, plot: Rect) {
     }
     let behind = sheet.theme.background.alpha(0.8);
     let bottom = plot.top + line(font);
-    sheet.pen.rect(
-        Rect::new(plot.left + 1.0, plot.top, plot.left + width + 9.0, bottom),
-        behind,
-    );
-    sheet.text(
-        &band.label,
-        (plot.left + 5.0, plot.top + line(font) / 2.0),
-        Side::Left,
-        font,
-        false,
-    );
+    sheet.pen.rect(Rect::new(plot.left + 1.0, plot.top, plot.left + width + 9.0, bottom), behind);
+    sheet.text(&band.label, (plot.left + 5.0, plot.top + line(font) / 2.0), Side::Left, font, false);
 }
 
 fn draw_band(chart: &Dots, sheet: &mut Sheet<'_>, (x, y): (Scale, Scale), plot: Rect) {
-    let (columns, rows) = (sheet.columns(plot.width()), sheet.columns(plot.height()));
-    let dots: usize = chart.series.iter().map(|series| series.dots.len()).sum();
-    let size = if dots > MANY {
-        (2.0 * sheet.pen.scale()).round().max(1.0) as usize
-    } else {
-        1
-    };
-    let across = Columns::new(x.low, x.high, columns.div_ceil(size));
-    let down = Columns::new(plot.top, plot.bottom, rows.div_ceil(size));
+    let size = cell_px(chart, x, y);
+    let pixels = size.unwrap_or(1.0 / sheet.pen.scale());
+    let count = |length: f64| (length / pixels).ceil().clamp(1.0, 8_192.0) as usize;
+    let across = Columns::new(x.low, x.high, count(plot.width()));
+    let down = Columns::new(plot.top, plot.bottom, count(plot.height()));
     let mut cells = Cells::new(across.count, down.count);
     for series in &chart.series {
         let ink = sheet.theme.colour(series.tone).into();
         for kind in 0..=chart.kinds.len() {
             cells.clear();
-            let shape = chart
-                .kinds
-                .get(kind)
-                .map_or(Marker::Disc, |known| known.marker);
-            for dot in series
-                .dots
-                .iter()
-                .filter(|dot| dot.kind.min(chart.kinds.len()) == kind)
-            {
-                if !(dot.value >= y.low && dot.value <= y.high) {
-                    continue;
-                }
+            let known = chart.kinds.get(kind);
+            let shape = known.map_or(Marker::Disc, |known| known.marker);
+            let same = |dot: &&Dot| dot.kind.min(chart.kinds.len()) == kind && in_band(dot, y);
+            for dot in series.dots.iter().filter(same) {
                 let height = y.pixel(dot.value);
                 let cell = across.column(dot.at_ns as f64).zip(down.column(height));
-                if cell.is_some_and(|(column, row)| cells.take(column, row)) {
-                    marker(
-                        sheet,
-                        (x.pixel(dot.at_ns as f64), height),
-                        RADIUS,
-                        shape,
-                        ink,
-                    );
+                let free = cell.is_some_and(|(column, row)| cells.take(column, row));
+                if free && size.is_none() {
+                    let at = (x.pixel(dot.at_ns as f64), height);
+                    marker(sheet, at, RADIUS, shape, ink);
                 }
             }
+            if size.is_some() {
+                dense::cells(sheet, &cells, plot, ink);
+            }
         }
+    }
+}
+
+fn in_band(dot: &Dot, y: Scale) -> bool {
+    dot.value >= y.low && dot.value <= y.high
+}
+
+/// The size of the cells that stand for dots where there are too many to draw each, CSS pixels; `None` where not.
+fn cell_px(chart: &Dots, x: Scale, y: Scale) -> Option<f64> {
+    let shown = |dot: &&Dot| in_band(dot, y) && (x.low..=x.high).contains(&(dot.at_ns as f64));
+    let dots = chart.series.iter().flat_map(|series| &series.dots);
+    match dots.filter(shown).count() {
+        0..=MANY => None,
+        count if count <= 8 * MANY => Some(2.0),
+        _ => Some(3.0),
     }
 }
 
@@ -186,13 +167,8 @@ fn draw_band(chart: &Dots, sheet: &mut Sheet<'_>, (x, y): (Scale, Scale), plot: 
 fn remark_outside(chart: &Dots, sheet: &mut Sheet<'_>, bands: &[Band], (start, end): (f64, f64)) {
     let dots = chart.series.iter().flat_map(|series| &series.dots);
     let shown = dots.filter(|dot| (start..=end).contains(&(dot.at_ns as f64)));
-    let outside = shown
-        .filter(|dot| {
-            !bands
-                .iter()
-                .any(|band| dot.value >= band.low && dot.value <= band.high)
-        })
-        .count();
+    let outside =
+        shown.filter(|dot| !bands.iter().any(|band| dot.value >= band.low && dot.value <= band.high)).count();
     if outside > 0 {
         sheet.remark = Some(format!("{outside} outside the ranges shown"));
     }

@@ -36,10 +36,7 @@ pub(crate) fn fill(sheet: &mut Sheet<'_>, area: Rect, tone: Tone, fill: Fill) {
         }
         Fill::Half => {
             sheet.pen.rect(area, tint.into());
-            let lower = Rect {
-                top: area.top + area.height() * 0.5,
-                ..area
-            };
+            let lower = Rect { top: area.top + area.height() * 0.5, ..area };
             sheet.pen.rect(lower, colour.into());
         }
         Fill::Thin => {
@@ -56,22 +53,11 @@ fn outline(sheet: &mut Sheet<'_>, area: Rect, ink: Ink) {
         sheet.pen.rect(area, ink);
         return;
     }
-    let Rect {
-        left,
-        top,
-        right,
-        bottom,
-    } = area;
+    let Rect { left, top, right, bottom } = area;
     sheet.pen.rect(Rect::new(left, top, right, top + 1.0), ink);
-    sheet
-        .pen
-        .rect(Rect::new(left, bottom - 1.0, right, bottom), ink);
-    sheet
-        .pen
-        .rect(Rect::new(left, top, left + 1.0, bottom), ink);
-    sheet
-        .pen
-        .rect(Rect::new(right - 1.0, top, right, bottom), ink);
+    sheet.pen.rect(Rect::new(left, bottom - 1.0, right, bottom), ink);
+    sheet.pen.rect(Rect::new(left, top, left + 1.0, bottom), ink);
+    sheet.pen.rect(Rect::new(right - 1.0, top, right, bottom), ink);
 }
 
 /// Diagonal lines, cut at the area's edges. They start from the picture's edge, so that neighbours line up.
@@ -79,12 +65,7 @@ fn hatch(sheet: &mut Sheet<'_>, area: Rect, rising: bool, width: f64, ink: Ink) 
     if area.width() < LEAST_FOR_LINES || area.height() < LEAST_FOR_LINES {
         return;
     }
-    let Rect {
-        left,
-        top,
-        right,
-        bottom,
-    } = area;
+    let Rect { left, top, right, bottom } = area;
     let height = area.height();
     let mut foot = ((left - height) / PITCH).floor() * PITCH;
     while foot < right {
@@ -93,15 +74,9 @@ fn hatch(sheet: &mut Sheet<'_>, area: Rect, rising: bool, width: f64, ink: Ink) 
         let to = (foot + height).min(right);
         if to - from > 1.0 {
             let level = |x: f64| {
-                if rising {
-                    bottom - (x - foot)
-                } else {
-                    top + (x - foot)
-                }
+                if rising { bottom - (x - foot) } else { top + (x - foot) }
             };
-            sheet
-                .pen
-                .path(&[(from, level(from)), (to, level(to))], width, ink);
+            sheet.pen.path(&[(from, level(from)), (to, level(to))], width, ink);
         }
         foot += PITCH;
     }
@@ -109,12 +84,7 @@ fn hatch(sheet: &mut Sheet<'_>, area: Rect, rising: bool, width: f64, ink: Ink) 
 
 /// Words in the middle of a filled area, where they fit with a little room on both sides; on a patch where the fill has
 /// lines.
-pub(crate) fn words_inside(
-    sheet: &mut Sheet<'_>,
-    area: Rect,
-    words: &str,
-    (tone, pattern): (Tone, Fill),
-) {
+pub(crate) fn words_inside(sheet: &mut Sheet<'_>, area: Rect, words: &str, (tone, pattern): (Tone, Fill)) {
     let font = sheet.small();
     // Measuring costs more than looking at the area first.
     if area.width() < 16.0 || area.height() < font.px {
@@ -134,18 +104,11 @@ pub(crate) fn words_inside(
     if width + room > area.width() {
         return;
     }
-    let (x, y) = (
-        (area.left + area.right) / 2.0,
-        (area.top + area.bottom) / 2.0,
-    );
+    let (x, y) = ((area.left + area.right) / 2.0, (area.top + area.bottom) / 2.0);
     if let Some(patch) = patch {
         let (half, high) = (width / 2.0 + 4.0, line(font) / 2.0);
         let (top, bottom) = ((y - high).max(area.top), (y + high).min(area.bottom));
-        sheet
-            .pen
-            .rect(Rect::new(x - half, top, x + half, bottom), patch.into());
+        sheet.pen.rect(Rect::new(x - half, top, x + half, bottom), patch.into());
     }
-    sheet
-        .pen
-        .text(words, (x, y), Side::Middle, font, ink.into());
+    sheet.pen.text(words, (x, y), Side::Middle, font, ink.into());
 }

@@ -16,9 +16,7 @@ const SMALL: f64 = 84.0;
 pub(crate) fn height(chart: &Histogram, theme: &Theme) -> f64 {
     let frame = axis::title_height(theme) + axis::bottom_height(theme);
     match chart.arrangement {
-        Arrangement::Multiples if chart.series.len() > 1 => {
-            chart.series.len() as f64 * SMALL + frame
-        }
+        Arrangement::Multiples if chart.series.len() > 1 => chart.series.len() as f64 * SMALL + frame,
         _ => 180.0 + frame,
     }
 }
@@ -34,54 +32,21 @@ pub(crate) fn draw(chart: &Histogram, sheet: &mut Sheet<'_>, area: Rect) {
         .map(|(group, &(top, bottom))| {
             let most = ((bottom - top) / 16.0).clamp(2.0, 6.0) as usize;
             let ends = round_ends(&Unit::Count, 0.0, peak(group), most);
-            axis::Vertical::new(
-                sheet,
-                &Unit::Count,
-                ends,
-                AxisScale::Linear,
-                (top, bottom),
-                false,
-            )
+            axis::Vertical::new(sheet, &Unit::Count, ends, AxisScale::Linear, (top, bottom), false)
         })
         .collect();
     let needed = axes.iter().map(|axis| axis.needed).fold(0.0, f64::max);
     let left = (area.left + needed).round();
-    let plots: Vec<Rect> = heights
-        .iter()
-        .map(|&(top, bottom)| Rect::new(left, top, area.right, bottom))
-        .collect();
+    let plots: Vec<Rect> =
+        heights.iter().map(|&(top, bottom)| Rect::new(left, top, area.right, bottom)).collect();
     let Some(&last) = plots.last() else { return };
-    let longest = chart
-        .series
-        .iter()
-        .map(|series| series.counts.len())
-        .max()
-        .unwrap_or(0)
-        .max(1);
-    let first = if chart.first.is_finite() {
-        chart.first.clamp(-1e18, 1e18)
-    } else {
-        0.0
-    };
-    let x = Scale::linear(
-        first,
-        first + longest as f64 * chart.bin_width(),
-        last.left,
-        last.right,
-    );
+    let longest = chart.series.iter().map(|series| series.counts.len()).max().unwrap_or(0).max(1);
+    let first = if chart.first.is_finite() { chart.first.clamp(-1e18, 1e18) } else { 0.0 };
+    let x = Scale::linear(first, first + longest as f64 * chart.bin_width(), last.left, last.right);
     if let Some(axis) = axes.first() {
-        axis.title(
-            sheet,
-            &chart.counted,
-            area,
-            area.top + line(sheet.small()) / 2.0,
-        );
+        axis.title(sheet, &chart.counted, area, area.top + line(sheet.small()) / 2.0);
     }
-    let ys: Vec<Scale> = axes
-        .iter()
-        .zip(&plots)
-        .map(|(axis, &plot)| axis.draw(sheet, plot))
-        .collect();
+    let ys: Vec<Scale> = axes.iter().zip(&plots).map(|(axis, &plot)| axis.draw(sheet, plot)).collect();
     axis::horizontal(sheet, (&chart.label, &chart.unit), x, &plots);
     for ((group, &plot), &y) in groups.iter().zip(&plots).zip(&ys) {
         let panel = sheet.panel(Panel { plot, x, y });
@@ -109,26 +74,17 @@ fn groups(chart: &Histogram) -> Vec<Group<'_>> {
 fn divide(sheet: &Sheet<'_>, (top, bottom): (f64, f64), groups: &[Group<'_>]) -> Vec<(f64, f64)> {
     let count = groups.len().max(1) as f64;
     let height = (bottom - top) / count;
-    let name = if groups.len() > 1 {
-        line(small_font(sheet.theme)).min(height * 0.4)
-    } else {
-        0.0
-    };
+    let name = if groups.len() > 1 { line(small_font(sheet.theme)).min(height * 0.4) } else { 0.0 };
     (0..groups.len())
         .map(|index| {
             let from = top + height * index as f64;
-            (
-                (from + name).round(),
-                (from + height).round() - if groups.len() > 1 { 6.0 } else { 0.0 },
-            )
+            ((from + name).round(), (from + height).round() - if groups.len() > 1 { 6.0 } else { 0.0 })
         })
         .collect()
 }
 
 fn peak(group: &Group<'_>) -> f64 {
-    let counts = group
-        .iter()
-        .flat_map(|(_, series)| series.counts.iter().copied());
+    let counts = group.iter().flat_map(|(_, series)| series.counts.iter().copied());
     counts.max().unwrap_or(0).max(1) as f64
 }
 
@@ -145,24 +101,14 @@ fn draw_plot(
     for &(index, series) in group {
         sheet.target(plot, Item::Bins(index), panel);
         let colour = sheet.theme.colour(series.tone);
-        let ink = if overlaid {
-            colour.alpha(0.3)
-        } else {
-            colour.into()
-        };
+        let ink = if overlaid { colour.alpha(0.3) } else { colour.into() };
         let bins = bins(&series.counts, x.low, chart.bin_width(), window);
         for &(from, to, count) in &bins {
             let (left, right) = (plot.left + from * unit, plot.left + to * unit);
             // A gap between bars, where they are wide enough to spare it.
-            let gap = if !overlaid && right - left >= 4.0 {
-                1.0
-            } else {
-                0.0
-            };
+            let gap = if !overlaid && right - left >= 4.0 { 1.0 } else { 0.0 };
             let top = y.pixel_within(count as f64).min(plot.bottom - 1.0);
-            sheet
-                .pen
-                .rect(Rect::new(left, top, right - gap, plot.bottom), ink);
+            sheet.pen.rect(Rect::new(left, top, right - gap, plot.bottom), ink);
         }
         if overlaid {
             let dash = Dash::for_slot(index as u8);
@@ -174,13 +120,7 @@ fn draw_plot(
     {
         let font = sheet.label();
         let words = text::ellipsis(&super::Borrowed(sheet.pen), &only.label, font, plot.width());
-        sheet.text(
-            &words,
-            (plot.left, plot.top - line(font) / 2.0),
-            Side::Left,
-            font,
-            false,
-        );
+        sheet.text(&words, (plot.left, plot.top - line(font) / 2.0), Side::Left, font, false);
     }
 }
 

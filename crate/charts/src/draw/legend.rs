@@ -34,32 +34,17 @@ pub(crate) type Entry = (Swatch, String);
 pub(crate) fn entries(chart: &Chart) -> Vec<Entry> {
     match chart {
         Chart::Lanes(chart) => {
-            let areas = chart
-                .categories
-                .iter()
-                .map(|c| (Swatch::Area(c.tone, c.fill), c.label.clone()));
-            let marks = chart
-                .kinds
-                .iter()
-                .map(|k| (Swatch::Mark(k.tone, k.marker), k.label.clone()));
+            let areas = chart.categories.iter().map(|c| (Swatch::Area(c.tone, c.fill), c.label.clone()));
+            let marks = chart.kinds.iter().map(|k| (Swatch::Mark(k.tone, k.marker), k.label.clone()));
             areas.chain(marks).collect()
         }
         Chart::Dots(chart) => {
-            let series = chart
-                .series
-                .iter()
-                .map(|s| (Swatch::Spot(s.tone), s.label.clone()));
-            let kinds = chart
-                .kinds
-                .iter()
-                .map(|k| (Swatch::Mark(Tone::Neutral, k.marker), k.label.clone()));
+            let series = chart.series.iter().map(|s| (Swatch::Spot(s.tone), s.label.clone()));
+            let kinds = chart.kinds.iter().map(|k| (Swatch::Mark(Tone::Neutral, k.marker), k.label.clone()));
             series.chain(kinds).collect()
         }
         Chart::Lines(chart) => {
-            let lines = chart
-                .series
-                .iter()
-                .map(|s| (Swatch::Line(s.tone, s.dash), s.label.clone()));
+            let lines = chart.series.iter().map(|s| (Swatch::Line(s.tone, s.dash), s.label.clone()));
             lines.collect()
         }
         Chart::Bars(chart) => {
@@ -67,11 +52,7 @@ pub(crate) fn entries(chart: &Chart) -> Vec<Entry> {
             let mut referenced = false;
             for series in &chart.series {
                 entries.push((Swatch::Area(series.tone, series.fill), series.label.clone()));
-                referenced |= series
-                    .bars
-                    .iter()
-                    .flatten()
-                    .any(|bar| bar.reference.is_some());
+                referenced |= series.bars.iter().flatten().any(|bar| bar.reference.is_some());
             }
             if referenced {
                 entries.push((Swatch::Reference, chart.reference.clone()));
@@ -81,22 +62,14 @@ pub(crate) fn entries(chart: &Chart) -> Vec<Entry> {
             entries
         }
         Chart::Stacked(chart) => {
-            let parts = chart
-                .parts
-                .iter()
-                .map(|p| (Swatch::Area(p.tone, p.fill), p.label.clone()));
+            let parts = chart.parts.iter().map(|p| (Swatch::Area(p.tone, p.fill), p.label.clone()));
             parts.collect()
         }
         Chart::Histogram(chart) => {
-            if chart.arrangement == crate::describe::Arrangement::Multiples
-                || chart.series.len() < 2
-            {
+            if chart.arrangement == crate::describe::Arrangement::Multiples || chart.series.len() < 2 {
                 return Vec::new();
             }
-            let series = chart
-                .series
-                .iter()
-                .map(|s| (Swatch::Area(s.tone, Fill::Tint), s.label.clone()));
+            let series = chart.series.iter().map(|s| (Swatch::Area(s.tone, Fill::Tint), s.label.clone()));
             series.collect()
         }
     }
@@ -130,6 +103,11 @@ impl Rows {
             }
         }
         Self { rows }
+    }
+
+    /// Leaves all entries out.
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
     }
 
     /// Height of all rows.

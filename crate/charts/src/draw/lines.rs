@@ -1,7 +1,7 @@
 //! Draws [`Lines`].
 
 use super::marker::marker;
-use super::{Sheet, axis, line};
+use super::{Sheet, axis, dense, line};
 use crate::describe::{Dash, LineSeries, LineShape, Lines, Marker};
 use crate::layout::{Panel, Rect, Scale};
 use crate::pen::{Ink, Point};
@@ -10,7 +10,7 @@ use crate::theme::Theme;
 
 /// Width of a line.
 const WIDTH: f64 = 1.5;
-/// Lines with more corners than one in so many pixels are drawn unbroken.
+/// Lines with more corners than one in so many pixels are dense: unbroken, and without strokes.
 const DENSE: f64 = 3.0;
 /// Between two badges on a line.
 const BADGES_APART: f64 = 96.0;
@@ -25,33 +25,18 @@ pub(crate) fn draw(chart: &Lines, sheet: &mut Sheet<'_>, area: Rect) {
     let bottom = area.bottom - axis::bottom_height(sheet.theme);
     let most = ((bottom - top) / 34.0).clamp(1.0, 8.0) as usize;
     let ends = axis::ends(&chart.y, extremes(chart), most);
-    let vertical = axis::Vertical::new(
-        sheet,
-        &chart.y.unit,
-        ends,
-        chart.y.scale,
-        (top, bottom),
-        false,
-    );
+    let vertical = axis::Vertical::new(sheet, &chart.y.unit, ends, chart.y.scale, (top, bottom), false);
     let left = axis::plot_left(sheet, area, vertical.needed);
     let plot = Rect::new(left, top, area.right, bottom);
     let span = sheet.span(chart.span);
     sheet.layout.span = Some(span);
     let y = vertical.draw(sheet, plot);
     let x = axis::time(sheet, span.ends(), &[plot]);
-    vertical.title(
-        sheet,
-        &chart.y.label,
-        area,
-        area.top + line(sheet.small()) / 2.0,
-    );
+    vertical.title(sheet, &chart.y.label, area, area.top + line(sheet.small()) / 2.0);
     sheet.panel(Panel { plot, x, y });
     let window = Columns::new(x.low, x.high, sheet.columns(plot.width()));
-    let pieces: Vec<(&LineSeries, Vec<Vec<Extent>>)> = chart
-        .series
-        .iter()
-        .map(|series| (series, extents(&series.buckets, window)))
-        .collect();
+    let pieces: Vec<(&LineSeries, Vec<Vec<Extent>>)> =
+        chart.series.iter().map(|series| (series, extents(&series.buckets, window))).collect();
     // Envelopes first, so that no line is hidden by another's.
     for (series, pieces) in &pieces {
         for piece in pieces {
@@ -79,12 +64,7 @@ fn extremes(chart: &Lines) -> (f64, f64) {
 }
 
 /// A piece as corners `(x, value)` of the line that `pick` chooses, cut at the edges of the window.
-fn corners(
-    shape: LineShape,
-    piece: &[Extent],
-    x: Scale,
-    pick: impl Fn(&Extent) -> f64,
-) -> Vec<Point> {
+fn corners(shape: LineShape, piece: &[Extent], x: Scale, pick: impl Fn(&Extent) -> f64) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::with_capacity(piece.len() * 2);
     for extent in piece {
         let value = pick(extent);
@@ -130,10 +110,7 @@ fn cut(points: Vec<Point>, low: f64, high: f64) -> Vec<Point> {
 }
 
 fn to_pixels(points: Vec<Point>, (x, y): (Scale, Scale)) -> Vec<Point> {
-    points
-        .into_iter()
-        .map(|(at, value)| (x.pixel_within(at), y.pixel_within(value)))
-        .collect()
+    points.into_iter().map(|(at, value)| (x.pixel_within(at), y.pixel_within(value))).collect()
 }
 
 /// The area between least and greatest values.
@@ -141,11 +118,14 @@ fn envelope(sheet: &mut Sheet<'_>, series: &LineSeries, piece: &[Extent], scales
     if piece.iter().all(|extent| extent.min == extent.max) {
         return;
     }
+    let ink = sheet.theme.colour(series.tone).alpha(0.24);
+    if is_dense(piece.len(), scales.0) {
+        return dense::envelope(sheet, piece, scales, ink);
+    }
     let mut outline = to_pixels(corners(series.shape, piece, scales.0, |e| e.max), scales);
     let mut lower = to_pixels(corners(series.shape, piece, scales.0, |e| e.min), scales);
     lower.reverse();
     outline.append(&mut lower);
-    let ink = sheet.theme.colour(series.tone).alpha(0.24);
     sheet.pen.polygon(&outline, ink);
 }
 
@@ -158,16 +138,19 @@ fn stroke(sheet: &mut Sheet<'_>, series: &LineSeries, piece: &[Extent], scales: 
         [only] => sheet.pen.circle(*only, WIDTH, None, ink),
         more => {
             // A line with a corner every few pixels would lose its shape between the strokes.
-            let dense = more.len() as f64 > (scales.0.to - scales.0.from) / DENSE;
-            dashed(
-                sheet,
-                more,
-                if dense { Dash::Solid } else { series.dash },
-                ink,
-            );
+            if is_dense(more.len(), scales.0) {
+                dense::line(sheet, more, WIDTH, ink);
+            } else {
+                dashed(sheet, more, series.dash, ink);
+            }
             badges(sheet, more, series.dash, scales.0, ink);
         }
     }
+}
+
+/// Whether so many corners stand too close for strokes.
+fn is_dense(corners: usize, x: Scale) -> bool {
+    corners as f64 > (x.to - x.from) / DENSE
 }
 
 /// Badges along a line of pixels, at the same places for every line, so that lines differ where dashes cannot show.
@@ -175,22 +158,12 @@ fn badges(sheet: &mut Sheet<'_>, points: &[Point], dash: Dash, x: Scale, ink: In
     let mut at = x.from + BADGES_APART / 2.0;
     while at < x.to {
         let next = points.partition_point(|point| point.0 < at);
-        if let (Some(before), Some(after)) = (
-            next.checked_sub(1).and_then(|i| points.get(i)),
-            points.get(next),
-        ) {
+        if let (Some(before), Some(after)) =
+            (next.checked_sub(1).and_then(|i| points.get(i)), points.get(next))
+        {
             let wide = after.0 - before.0;
-            let share = if wide > 0.0 {
-                (at - before.0) / wide
-            } else {
-                0.0
-            };
-            badge(
-                sheet,
-                (at, before.1 + (after.1 - before.1) * share),
-                dash,
-                ink,
-            );
+            let share = if wide > 0.0 { (at - before.0) / wide } else { 0.0 };
+            badge(sheet, (at, before.1 + (after.1 - before.1) * share), dash, ink);
         }
         at += BADGES_APART;
     }
@@ -255,25 +228,14 @@ mod tests {
 
     #[test]
     fn lines_are_cut_at_the_edges() {
-        assert_eq!(
-            cut(vec![(-10.0, 0.0), (10.0, 20.0)], 0.0, 5.0),
-            [(0.0, 10.0), (5.0, 15.0)]
-        );
-        assert_eq!(
-            cut(vec![(1.0, 1.0), (2.0, 2.0)], 0.0, 5.0),
-            [(1.0, 1.0), (2.0, 2.0)]
-        );
+        assert_eq!(cut(vec![(-10.0, 0.0), (10.0, 20.0)], 0.0, 5.0), [(0.0, 10.0), (5.0, 15.0)]);
+        assert_eq!(cut(vec![(1.0, 1.0), (2.0, 2.0)], 0.0, 5.0), [(1.0, 1.0), (2.0, 2.0)]);
         assert_eq!(cut(vec![(-2.0, 1.0), (-1.0, 2.0)], 0.0, 5.0), []);
     }
 
     #[test]
     fn a_step_holds_until_the_next_point_and_to_the_end() {
-        let extent = |at: f64, last: f64| Extent {
-            at,
-            min: last,
-            max: last,
-            last,
-        };
+        let extent = |at: f64, last: f64| Extent { at, min: last, max: last, last };
         let x = Scale::linear(0.0, 10.0, 0.0, 100.0);
         let piece = [extent(1.0, 1.0), extent(3.0, 2.0)];
         let points = corners(LineShape::Step, &piece, x, |e| e.last);

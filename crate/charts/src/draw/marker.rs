@@ -21,10 +21,7 @@ pub(crate) fn marker(sheet: &mut Sheet<'_>, (x, y): Point, radius: f64, marker: 
         }
         Marker::Triangle => {
             let r = r * 1.15;
-            pen.polygon(
-                &[(x, y - r), (x + r, y + r * 0.8), (x - r, y + r * 0.8)],
-                ink,
-            );
+            pen.polygon(&[(x, y - r), (x + r, y + r * 0.8), (x - r, y + r * 0.8)], ink);
         }
         Marker::Cross => {
             let r = r * 0.9;
@@ -32,10 +29,7 @@ pub(crate) fn marker(sheet: &mut Sheet<'_>, (x, y): Point, radius: f64, marker: 
             pen.path(&[(x - r, y + r), (x + r, y - r)], 1.3, ink);
         }
         Marker::Tick => {
-            pen.rect(
-                crate::layout::Rect::new(x - 0.75, y - r * 1.5, x + 0.75, y + r * 1.5),
-                ink,
-            );
+            pen.rect(crate::layout::Rect::new(x - 0.75, y - r * 1.5, x + 0.75, y + r * 1.5), ink);
         }
     }
 }

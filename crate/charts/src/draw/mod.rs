@@ -2,6 +2,7 @@
 
 mod axis;
 mod bars;
+mod dense;
 mod dots;
 mod fill;
 mod histogram;
@@ -19,6 +20,9 @@ use crate::{View, text};
 
 /// Pictures narrower than this, CSS pixels, put labels above what they name instead of beside it.
 const NARROW_PX: f64 = 480.0;
+
+/// Charts lower than this, CSS pixels, get the room of the words around them.
+const LEAST_BODY_PX: f64 = 70.0;
 
 /// What the drawing of a chart has at hand.
 pub(crate) struct Sheet<'a> {
@@ -64,23 +68,12 @@ impl Sheet<'_> {
 
     /// A text with its middle line at a height.
     pub(crate) fn text(&mut self, text: &str, at: Point, side: Side, font: Font, muted: bool) {
-        let colour = if muted {
-            self.theme.muted
-        } else {
-            self.theme.text
-        };
+        let colour = if muted { self.theme.muted } else { self.theme.text };
         self.pen.text(text, at, side, font, colour.into());
     }
 
     /// The same on a patch of background, so that it reads on grid lines and marks.
-    pub(crate) fn text_on_patch(
-        &mut self,
-        text: &str,
-        at: Point,
-        side: Side,
-        font: Font,
-        muted: bool,
-    ) {
+    pub(crate) fn text_on_patch(&mut self, text: &str, at: Point, side: Side, font: Font, muted: bool) {
         let width = self.pen.width(text, font);
         let left = match side {
             Side::Left => at.0,
@@ -100,24 +93,15 @@ impl Sheet<'_> {
 }
 
 fn title_font(theme: &Theme) -> Font {
-    Font {
-        px: (theme.font_px * 1.3).round(),
-        bold: true,
-    }
+    Font { px: (theme.font_px * 1.3).round(), bold: true }
 }
 
 fn label_font(theme: &Theme) -> Font {
-    Font {
-        px: theme.font_px,
-        bold: false,
-    }
+    Font { px: theme.font_px, bold: false }
 }
 
 fn small_font(theme: &Theme) -> Font {
-    Font {
-        px: theme.font_px - 1.0,
-        bold: false,
-    }
+    Font { px: theme.font_px - 1.0, bold: false }
 }
 
 /// The texts above and below a chart, broken into lines for a width.
@@ -136,28 +120,33 @@ impl Words {
         let lines = |text: &str, font: Font, most: usize| text::wrap(ruler, text, font, room, most);
         let none = Vec::new();
         Self {
-            title: if view.titles {
-                lines(&figure.title, title_font(theme), 2)
-            } else {
-                none.clone()
-            },
-            subtitle: if view.titles {
-                lines(&figure.subtitle, label_font(theme), 3)
-            } else {
-                none
-            },
+            title: if view.titles { lines(&figure.title, title_font(theme), 2) } else { none.clone() },
+            subtitle: if view.titles { lines(&figure.subtitle, label_font(theme), 3) } else { none },
             legend: legend::Rows::new(
-                if view.legend {
-                    legend::entries(&figure.chart)
-                } else {
-                    Vec::new()
-                },
+                if view.legend { legend::entries(&figure.chart) } else { Vec::new() },
                 room,
                 label_font(theme),
                 ruler,
             ),
             note: lines(&figure.note, small_font(theme), 4),
             padding,
+        }
+    }
+
+    /// Leaves out what is least needed until the chart has room in a picture of this height.
+    fn make_room(&mut self, height: f64, theme: &Theme) {
+        let short = |words: &Self| height - words.above(theme) - words.below(theme) < LEAST_BODY_PX;
+        if short(self) {
+            self.note.clear();
+        }
+        if short(self) {
+            self.subtitle.clear();
+        }
+        if short(self) {
+            self.legend.clear();
+        }
+        if short(self) {
+            self.title.truncate(1);
         }
     }
 
@@ -185,13 +174,7 @@ pub(crate) fn line(font: Font) -> f64 {
 }
 
 /// The height at which a figure of a width looks right.
-pub(crate) fn height(
-    figure: &Figure,
-    width: f64,
-    theme: &Theme,
-    view: &View,
-    ruler: &dyn Ruler,
-) -> f64 {
+pub(crate) fn height(figure: &Figure, width: f64, theme: &Theme, view: &View, ruler: &dyn Ruler) -> f64 {
     let words = Words::new(figure, width, theme, view, ruler);
     let narrow = width < NARROW_PX;
     let body = match &figure.chart {
@@ -213,21 +196,16 @@ pub(crate) fn figure(
     theme: &Theme,
     view: &View,
 ) -> Layout {
-    let words = Words::new(figure, size.0, theme, view, &Borrowed(pen));
+    let mut words = Words::new(figure, size.0, theme, view, &Borrowed(pen));
+    words.make_room(size.1, theme);
     let mut sheet = Sheet {
         pen,
         theme,
         view,
-        layout: Layout {
-            width: size.0,
-            height: size.1,
-            ..Layout::default()
-        },
+        layout: Layout { width: size.0, height: size.1, ..Layout::default() },
         remark: None,
     };
-    sheet
-        .pen
-        .rect(Rect::new(0.0, 0.0, size.0, size.1), theme.background.into());
+    sheet.pen.rect(Rect::new(0.0, 0.0, size.0, size.1), theme.background.into());
     let top = write_above(&words, &mut sheet);
     let bottom = size.1 - words.below(theme);
     let area = Rect::new(words.padding, top, size.0 - words.padding, bottom);
@@ -254,24 +232,12 @@ fn write_above(words: &Words, sheet: &mut Sheet<'_>) -> f64 {
     let mut y = words.padding;
     for text in &words.title {
         let height = (title_font(theme).px * 1.3).round();
-        sheet.text(
-            text,
-            (words.padding, y + height / 2.0),
-            Side::Left,
-            title_font(theme),
-            false,
-        );
+        sheet.text(text, (words.padding, y + height / 2.0), Side::Left, title_font(theme), false);
         y += height;
     }
     for text in &words.subtitle {
         let height = line(label_font(theme));
-        sheet.text(
-            text,
-            (words.padding, y + height / 2.0),
-            Side::Left,
-            label_font(theme),
-            true,
-        );
+        sheet.text(text, (words.padding, y + height / 2.0), Side::Left, label_font(theme), true);
         y += height;
     }
     if y > words.padding {
@@ -285,26 +251,14 @@ fn write_below(words: &Words, sheet: &mut Sheet<'_>, bottom: f64) {
     let font = sheet.small();
     let mut y = bottom + 6.0;
     for text in &words.note {
-        sheet.text(
-            text,
-            (words.padding, y + line(font) / 2.0),
-            Side::Left,
-            font,
-            true,
-        );
+        sheet.text(text, (words.padding, y + line(font) / 2.0), Side::Left, font, true);
         y += line(font);
     }
     // The remark shares the last row with the axis's title, at the left, where nothing else is.
     if let Some(remark) = sheet.remark.take() {
         let room = sheet.layout.width - 2.0 * words.padding;
         let text = text::ellipsis(&Borrowed(sheet.pen), &remark, font, room * 0.6);
-        sheet.text(
-            &text,
-            (words.padding, bottom - line(font) / 2.0),
-            Side::Left,
-            font,
-            true,
-        );
+        sheet.text(&text, (words.padding, bottom - line(font) / 2.0), Side::Left, font, true);
     }
 }
 

@@ -24,47 +24,22 @@ pub(crate) fn draw(chart: &Stacked, sheet: &mut Sheet<'_>, area: Rect) {
     let names: Vec<&str> = chart.bars.iter().map(|bar| bar.label.as_str()).collect();
     let left = label_edge(sheet, area, &names);
     let font = sheet.small();
-    let totals: Vec<String> = chart
-        .bars
-        .iter()
-        .map(|bar| total_words(chart, bar))
-        .collect();
-    let room = totals
-        .iter()
-        .map(|text| sheet.pen.width(text, font))
-        .fold(0.0, f64::max)
-        + 8.0;
+    let totals: Vec<String> = chart.bars.iter().map(|bar| total_words(chart, bar)).collect();
+    let room = totals.iter().map(|text| sheet.pen.width(text, font)).fold(0.0, f64::max) + 8.0;
     let plot = Rect::new(left, area.top, (area.right - room).max(left + 40.0), bottom);
-    let longest = chart
-        .bars
-        .iter()
-        .map(|bar| bar.total(chart.parts.len()))
-        .fold(0.0, f64::max);
+    let longest = chart.bars.iter().map(|bar| bar.total(chart.parts.len())).fold(0.0, f64::max);
     let most = (plot.width() / 70.0).clamp(1.0, 8.0) as usize;
     let (unit, high) = match chart.measure {
         Measure::Share => (Unit::Percent, 100.0),
-        Measure::Total => (
-            chart.unit.clone(),
-            round_ends(&chart.unit, 0.0, longest, most).1,
-        ),
+        Measure::Total => (chart.unit.clone(), round_ends(&chart.unit, 0.0, longest, most).1),
     };
-    let x = Scale {
-        low: 0.0,
-        high,
-        from: plot.left,
-        to: plot.right,
-        kind: AxisScale::Linear,
-    };
+    let x = Scale { low: 0.0, high, from: plot.left, to: plot.right, kind: AxisScale::Linear };
     let label = match chart.measure {
         Measure::Share if !chart.label.is_empty() => format!("share of {}", chart.label),
         _ => chart.label.clone(),
     };
     axis::horizontal(sheet, (&label, &unit), x, &[plot]);
-    let panel = sheet.panel(Panel {
-        plot,
-        x,
-        y: Scale::linear(0.0, 1.0, plot.bottom, plot.top),
-    });
+    let panel = sheet.panel(Panel { plot, x, y: Scale::linear(0.0, 1.0, plot.bottom, plot.top) });
     for (index, (bar, total)) in chart.bars.iter().zip(&totals).enumerate() {
         let row = group_rows(sheet, area, plot, (index, &names));
         let row = Rect::new(row.left, row.top.round(), row.right, row.bottom.round());
@@ -109,29 +84,12 @@ fn draw_bar(
         if end - left < 0.25 {
             continue;
         }
-        let area = Rect {
-            left,
-            right: end,
-            ..row
-        };
+        let area = Rect { left, right: end, ..row };
         sheet.target(area, Item::Part(index, part), panel);
         // A gap between parts, where they are wide enough to spare it.
         let gap = if end - left > 3.0 { 1.0 } else { 0.0 };
-        fill(
-            sheet,
-            Rect {
-                right: end - gap,
-                ..area
-            },
-            category.tone,
-            category.fill,
-        );
-        words_inside(
-            sheet,
-            area,
-            &part_words(chart, value),
-            (category.tone, category.fill),
-        );
+        fill(sheet, Rect { right: end - gap, ..area }, category.tone, category.fill);
+        words_inside(sheet, area, &part_words(chart, value), (category.tone, category.fill));
     }
     end
 }

@@ -85,8 +85,7 @@ impl<'a> CanvasSink<'a> {
     fn set_font(&self, font: Font) {
         if self.font.get() != Some(font) {
             let weight = if font.bold { "600 " } else { "" };
-            self.context
-                .set_font(&format!("{weight}{}px {}", font.px, self.family));
+            self.context.set_font(&format!("{weight}{}px {}", font.px, self.family));
             self.font.set(Some(font));
         }
     }
@@ -141,8 +140,7 @@ impl Sink for CanvasSink<'_> {
         self.flush();
         self.set_fill(ink);
         let (x, y) = (f64::from(from.0), f64::from(from.1));
-        self.context
-            .fill_rect(x, y, f64::from(to.0) - x, f64::from(to.1) - y);
+        self.context.fill_rect(x, y, f64::from(to.0) - x, f64::from(to.1) - y);
     }
 
     fn stroke(&mut self, points: &[BackendCoord], width: u32, ink: Ink) {
@@ -163,9 +161,7 @@ impl Sink for CanvasSink<'_> {
         let (x, y, radius) = (f64::from(x), f64::from(y), f64::from(radius));
         self.context.move_to(x + radius, y);
         // Fails on a negative radius only.
-        let _ = self
-            .context
-            .arc(x, y, radius, 0.0, 2.0 * std::f64::consts::PI);
+        let _ = self.context.arc(x, y, radius, 0.0, 2.0 * std::f64::consts::PI);
     }
 
     fn text(&mut self, text: &str, (x, y): (f64, f64), side: HPos, font: Font, ink: Ink) {
@@ -262,17 +258,9 @@ struct Screen {
 impl Screen {
     fn new((width, height): (f64, f64), ratio: f64) -> Result<Self, DrawError> {
         check_size(width.round() as u32, height.round() as u32)?;
-        let scale = if ratio.is_finite() {
-            ratio.clamp(0.25, 8.0)
-        } else {
-            1.0
-        };
+        let scale = if ratio.is_finite() { ratio.clamp(0.25, 8.0) } else { 1.0 };
         let pixels = |css: f64| (css * scale).round().max(1.0) as u32;
-        Ok(Self {
-            width: pixels(width),
-            height: pixels(height),
-            scale,
-        })
+        Ok(Self { width: pixels(width), height: pixels(height), scale })
     }
 
     fn draw(
@@ -285,13 +273,9 @@ impl Screen {
         let sink = CanvasSink::new(context, &theme.font_family);
         let surface = Surface::new((self.width, self.height), Box::new(sink));
         let area = surface.into_drawing_area();
-        let view = View {
-            scale: self.scale,
-            ..view.clone()
-        };
+        let view = View { scale: self.scale, ..view.clone() };
         let layout = crate::draw(figure, &area, theme, &view)?;
-        area.present()
-            .map_err(|error| DrawError::Backend(error.to_string()))?;
+        area.present().map_err(|error| DrawError::Backend(error.to_string()))?;
         Ok(layout)
     }
 }

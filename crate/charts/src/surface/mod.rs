@@ -40,8 +40,8 @@ mod backend {
     use crate::theme::Colour;
     use plotters_backend::text_anchor::{HPos, VPos};
     use plotters_backend::{
-        BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend,
-        DrawingErrorKind, FontStyle,
+        BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
+        FontStyle,
     };
     use std::convert::Infallible;
 
@@ -78,17 +78,11 @@ mod backend {
 
     fn ink(colour: BackendColor) -> Ink {
         let (red, green, blue) = colour.rgb;
-        Ink {
-            colour: Colour(red, green, blue),
-            alpha: colour.alpha,
-        }
+        Ink { colour: Colour(red, green, blue), alpha: colour.alpha }
     }
 
     fn font<S: BackendTextStyle>(style: &S) -> Font {
-        Font {
-            px: style.size(),
-            bold: matches!(style.style(), FontStyle::Bold),
-        }
+        Font { px: style.size(), bold: matches!(style.style(), FontStyle::Bold) }
     }
 
     type Drawn = Result<(), DrawingErrorKind<Infallible>>;
@@ -110,19 +104,12 @@ mod backend {
         }
 
         fn draw_pixel(&mut self, point: BackendCoord, color: BackendColor) -> Drawn {
-            self.sink
-                .rect(point, (point.0 + 1, point.1 + 1), ink(color));
+            self.sink.rect(point, (point.0 + 1, point.1 + 1), ink(color));
             Ok(())
         }
 
-        fn draw_line<S: BackendStyle>(
-            &mut self,
-            from: BackendCoord,
-            to: BackendCoord,
-            style: &S,
-        ) -> Drawn {
-            self.sink
-                .stroke(&[from, to], style.stroke_width(), ink(style.color()));
+        fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> Drawn {
+            self.sink.stroke(&[from, to], style.stroke_width(), ink(style.color()));
             Ok(())
         }
 
@@ -137,15 +124,8 @@ mod backend {
                 self.sink.rect(upper_left, bottom_right, ink(style.color()));
             } else {
                 let ((left, top), (right, bottom)) = (upper_left, bottom_right);
-                let around = [
-                    (left, top),
-                    (right, top),
-                    (right, bottom),
-                    (left, bottom),
-                    (left, top),
-                ];
-                self.sink
-                    .stroke(&around, style.stroke_width(), ink(style.color()));
+                let around = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)];
+                self.sink.stroke(&around, style.stroke_width(), ink(style.color()));
             }
             Ok(())
         }
@@ -156,8 +136,7 @@ mod backend {
             style: &S,
         ) -> Drawn {
             let points: Vec<BackendCoord> = path.into_iter().collect();
-            self.sink
-                .stroke(&points, style.stroke_width(), ink(style.color()));
+            self.sink.stroke(&points, style.stroke_width(), ink(style.color()));
             Ok(())
         }
 
@@ -168,13 +147,8 @@ mod backend {
             style: &S,
             fill: bool,
         ) -> Drawn {
-            let outline = if fill {
-                None
-            } else {
-                Some(style.stroke_width())
-            };
-            self.sink
-                .circle(center, radius, outline, ink(style.color()));
+            let outline = if fill { None } else { Some(style.stroke_width()) };
+            self.sink.circle(center, radius, outline, ink(style.color()));
             Ok(())
         }
 
@@ -189,12 +163,7 @@ mod backend {
         }
 
         /// Horizontal text; this crate has no other.
-        fn draw_text<S: BackendTextStyle>(
-            &mut self,
-            text: &str,
-            style: &S,
-            pos: BackendCoord,
-        ) -> Drawn {
+        fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, pos: BackendCoord) -> Drawn {
             let font = font(style);
             // From the anchor to the baseline, in parts of the size; the middle is that of the capitals.
             let drop = match style.anchor().v_pos {
@@ -203,13 +172,7 @@ mod backend {
                 VPos::Bottom => -0.24,
             };
             let baseline = (f64::from(pos.0), f64::from(pos.1) + drop * font.px);
-            self.sink.text(
-                text,
-                baseline,
-                style.anchor().h_pos,
-                font,
-                ink(style.color()),
-            );
+            self.sink.text(text, baseline, style.anchor().h_pos, font, ink(style.color()));
             Ok(())
         }
 

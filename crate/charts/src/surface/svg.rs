@@ -50,11 +50,7 @@ impl<'a> SvgSink<'a> {
             escape(out, link);
             out.push_str("</metadata>\n");
         }
-        Self {
-            out,
-            paint: None,
-            path: String::new(),
-        }
+        Self { out, paint: None, path: String::new() }
     }
 
     /// The path to add to, for this paint.
@@ -76,8 +72,7 @@ impl<'a> SvgSink<'a> {
                 Some(width) => {
                     self.out.push_str(" fill=\"none\"");
                     attribute(self.out, "stroke", ink);
-                    self.out
-                        .push_str(" stroke-linejoin=\"round\" stroke-width=\"");
+                    self.out.push_str(" stroke-linejoin=\"round\" stroke-width=\"");
                     number(self.out, f64::from(width));
                     self.out.push('"');
                 }
@@ -93,14 +88,12 @@ impl Sink for SvgSink<'_> {
         let path = self.path(Paint { ink, stroke: None });
         path.push('M');
         pair(path, from);
-        let _ = write!(path, "H{}V{}H{}Z", Half(to.0), Half(to.1), Half(from.0));
+        let (width, height) = (Half(to.0 - from.0), Half(to.1 - from.1));
+        let _ = write!(path, "h{width}v{height}h-{width}z");
     }
 
     fn stroke(&mut self, points: &[BackendCoord], width: u32, ink: Ink) {
-        let path = self.path(Paint {
-            ink,
-            stroke: Some(width),
-        });
+        let path = self.path(Paint { ink, stroke: Some(width) });
         corners(path, points);
     }
 
@@ -111,10 +104,7 @@ impl Sink for SvgSink<'_> {
     }
 
     fn circle(&mut self, (x, y): BackendCoord, radius: u32, outline: Option<u32>, ink: Ink) {
-        let path = self.path(Paint {
-            ink,
-            stroke: outline,
-        });
+        let path = self.path(Paint { ink, stroke: outline });
         let radius = radius as i32;
         let (r, d) = (Half(radius), Half(2 * radius));
         path.push('M');
@@ -162,12 +152,7 @@ impl std::fmt::Display for Half {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };
         let units = self.0.unsigned_abs();
-        write!(
-            out,
-            "{sign}{}{}",
-            units / 2,
-            if units % 2 == 1 { ".5" } else { "" }
-        )
+        write!(out, "{sign}{}{}", units / 2, if units % 2 == 1 { ".5" } else { "" })
     }
 }
 
@@ -206,11 +191,7 @@ fn attribute(out: &mut String, name: &str, ink: Ink) {
     let Colour(red, green, blue) = ink.colour;
     let _ = write!(out, " {name}=\"#{red:02x}{green:02x}{blue:02x}\"");
     if ink.alpha < 1.0 {
-        let _ = write!(
-            out,
-            " {name}-opacity=\"{}\"",
-            (ink.alpha * 100.0).round() / 100.0
-        );
+        let _ = write!(out, " {name}-opacity=\"{}\"", (ink.alpha * 100.0).round() / 100.0);
     }
 }
 
@@ -235,9 +216,7 @@ mod tests {
 
     #[test]
     fn units_are_half_pixels() {
-        let text: Vec<String> = [-3, -1, 0, 1, 4]
-            .map(|units| Half(units).to_string())
-            .into();
+        let text: Vec<String> = [-3, -1, 0, 1, 4].map(|units| Half(units).to_string()).into();
         assert_eq!(text, ["-1.5", "-0.5", "0", "0.5", "2"]);
     }
 

@@ -23,9 +23,7 @@ impl plotters_backend::DrawingBackend for Blind<'_> {
         self.1
     }
 
-    fn ensure_prepared(
-        &mut self,
-    ) -> Result<(), plotters_backend::DrawingErrorKind<Self::ErrorType>> {
+    fn ensure_prepared(&mut self) -> Result<(), plotters_backend::DrawingErrorKind<Self::ErrorType>> {
         Ok(())
     }
 
@@ -58,9 +56,7 @@ impl plotters_backend::DrawingBackend for Blind<'_> {
 #[test]
 fn an_interval_is_found_where_its_time_is() {
     let figure = samples::lanes();
-    let Chart::Lanes(chart) = &figure.chart else {
-        panic!("lanes")
-    };
+    let Chart::Lanes(chart) = &figure.chart else { panic!("lanes") };
     let layout = layout(&figure, 900, &View::default());
     for (index, lane) in chart.lanes.iter().enumerate() {
         let row = layout
@@ -76,18 +72,12 @@ fn an_interval_is_found_where_its_time_is() {
             };
             let hit = layout.hit(&figure, x, y).expect("there is something");
             assert!(hit.text.starts_with(&lane.label), "{}", hit.text);
-            let near_event = lane.events.iter().any(|event| {
-                layout
-                    .x_of_time(event.at_ns)
-                    .is_some_and(|at| (at - x).abs() <= 4.0)
-            });
+            let near_event = lane
+                .events
+                .iter()
+                .any(|event| layout.x_of_time(event.at_ns).is_some_and(|at| (at - x).abs() <= 4.0));
             if !near_event {
-                assert!(
-                    hit.text
-                        .contains(&chart.categories[interval.category].label),
-                    "{}",
-                    hit.text
-                );
+                assert!(hit.text.contains(&chart.categories[interval.category].label), "{}", hit.text);
             }
         }
     }
@@ -113,9 +103,7 @@ fn times_and_places_are_inverse() {
 #[test]
 fn every_dot_is_found_under_the_pointer() {
     let figure = samples::dots();
-    let Chart::Dots(chart) = &figure.chart else {
-        panic!("dots")
-    };
+    let Chart::Dots(chart) = &figure.chart else { panic!("dots") };
     let layout = layout(&figure, 900, &View::default());
     assert_eq!(layout.panels.len(), 3);
     for series in &chart.series {
@@ -137,14 +125,8 @@ fn every_dot_is_found_under_the_pointer() {
 fn bars_and_parts_say_their_numbers() {
     let figure = samples::bars();
     let places = layout(&figure, 700, &View::default());
-    let target = places
-        .targets
-        .iter()
-        .find(|target| target.item == Item::Bar(1, 0))
-        .expect("vanilla");
-    let hit = places
-        .hit(&figure, target.area.left + 1.0, target.area.top + 1.0)
-        .expect("a bar");
+    let target = places.targets.iter().find(|target| target.item == Item::Bar(1, 0)).expect("vanilla");
+    let hit = places.hit(&figure, target.area.left + 1.0, target.area.top + 1.0).expect("a bar");
     let text = hit.text.replace('\u{202F}', " ");
     assert_eq!(
         text,
@@ -153,19 +135,10 @@ fn bars_and_parts_say_their_numbers() {
 
     let figure = samples::stacked();
     let places = layout(&figure, 700, &View::default());
-    let target = places
-        .targets
-        .iter()
-        .find(|target| target.item == Item::Part(1, 3))
-        .expect("idling");
-    let hit = places
-        .hit(&figure, target.area.left + 1.0, target.area.top + 1.0)
-        .expect("a part");
+    let target = places.targets.iter().find(|target| target.item == Item::Part(1, 3)).expect("idling");
+    let hit = places.hit(&figure, target.area.left + 1.0, target.area.top + 1.0).expect("a part");
     let text = hit.text.replace('\u{202F}', " ");
-    assert_eq!(
-        text,
-        "vanilla CFQ 2.6.35-rc: the scheduler idling, 7.71 ms (85.7 %)"
-    );
+    assert_eq!(text, "vanilla CFQ 2.6.35-rc: the scheduler idling, 7.71 ms (85.7 %)");
 }
 
 #[test]
@@ -173,27 +146,18 @@ fn bins_and_lines_say_their_numbers() {
     let figure = samples::histogram();
     let places = layout(&figure, 700, &View::default());
     let panel = places.panels[1];
-    let hit = places
-        .hit(&figure, panel.x.pixel(9.2e6), panel.plot.bottom - 2.0)
-        .expect("a bin");
-    let Chart::Histogram(chart) = &figure.chart else {
-        panic!("histogram")
-    };
+    let hit = places.hit(&figure, panel.x.pixel(9.2e6), panel.plot.bottom - 2.0).expect("a bin");
+    let Chart::Histogram(chart) = &figure.chart else { panic!("histogram") };
     let text = hit.text.replace('\u{202F}', " ");
     assert_eq!(
         text,
-        format!(
-            "9 ms to 9.5 ms: vanilla CFQ 2.6.35-rc: {} (files)",
-            chart.series[1].counts[18]
-        )
+        format!("9 ms to 9.5 ms: vanilla CFQ 2.6.35-rc: {} (files)", chart.series[1].counts[18])
     );
 
     let figure = samples::lines();
     let places = layout(&figure, 700, &View::default());
     let panel = places.panels[0];
-    let hit = places
-        .hit(&figure, panel.x.pixel(1e9), panel.y.pixel(0.0))
-        .expect("a line");
+    let hit = places.hit(&figure, panel.x.pixel(1e9), panel.y.pixel(0.0)).expect("a line");
     assert!(hit.text.starts_with("in the device: "), "{}", hit.text);
 }
 

@@ -8,18 +8,12 @@ fn a_picture_has_the_size_asked_for_and_carries_its_link() {
     let figure = samples::bars();
     let theme = Theme::dark();
     let link = "https://example.org/#1t.experiment=cfq-noidle-2010";
-    let picture = Picture {
-        link: Some(link.into()),
-        ..Picture::fitting(&figure, 400, &theme)
-    };
+    let picture = Picture { link: Some(link.into()), ..Picture::fitting(&figure, 400, &theme) };
     let bytes = draw_png(&figure, &picture, 1.5, &theme).expect("a sample can be drawn");
     let decoder = ::png::Decoder::new(std::io::Cursor::new(&bytes));
     let mut reader = decoder.read_info().expect("it is a PNG file");
     assert_eq!(reader.info().width, 600);
-    assert_eq!(
-        reader.info().height,
-        (f64::from(picture.height) * 1.5).round() as u32
-    );
+    assert_eq!(reader.info().height, (f64::from(picture.height) * 1.5).round() as u32);
     let texts: Vec<(String, String)> = reader
         .info()
         .utf8_text
@@ -41,10 +35,6 @@ fn a_picture_has_the_size_asked_for_and_carries_its_link() {
 #[test]
 fn too_large_is_refused() {
     let figure = samples::bars();
-    let picture = Picture {
-        width: 4_000,
-        height: 300,
-        ..Picture::default()
-    };
+    let picture = Picture { width: 4_000, height: 300, ..Picture::default() };
     assert!(draw_png(&figure, &picture, 8.0, &Theme::light()).is_err());
 }

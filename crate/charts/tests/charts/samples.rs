@@ -2,9 +2,9 @@
 //! beside a sequential reader, under CFQ. Used by the tests and by the gallery.
 
 use stallarium_charts::describe::{
-    Arrangement, Axis, Band, Bar, BarSeries, Bars, Bucket, Category, Dot, DotKind, DotSeries, Dots,
-    Event, EventKind, Figure, Fill, Histogram, HistogramSeries, Interval, Lane, Lanes, LineSeries,
-    LineShape, Lines, Marker, Measure, Rule, Span, Stacked, StackedBar, Tone, Unit,
+    Arrangement, Axis, Band, Bar, BarSeries, Bars, Bucket, Category, Dot, DotKind, DotSeries, Dots, Event,
+    EventKind, Figure, Fill, Histogram, HistogramSeries, Interval, Lane, Lanes, LineSeries, LineShape, Lines,
+    Marker, Measure, Rule, Span, Stacked, StackedBar, Tone, Unit,
 };
 
 const MS: u64 = 1_000_000;
@@ -14,10 +14,7 @@ struct Dice(u64);
 
 impl Dice {
     fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit.max(1)
     }
 }
@@ -50,9 +47,7 @@ pub(crate) fn lanes() -> Figure {
         service.intervals.push(Interval::new(at, at + busy, 0));
         service.events.push(Event::new(at, 0));
         fs_mark.intervals.push(Interval::new(at, at + MS / 5, 0));
-        fs_mark
-            .intervals
-            .push(Interval::new(at + MS / 5, at + busy, 1));
+        fs_mark.intervals.push(Interval::new(at + MS / 5, at + busy, 1));
         let idle = if dice.below(4) == 0 { 2 * MS } else { 8 * MS };
         let verdict = if idle == 8 * MS { 4 } else { 3 };
         let mut wait = Interval::new(at + busy, at + busy + idle, verdict);
@@ -60,27 +55,17 @@ pub(crate) fn lanes() -> Figure {
             wait.label = Some("slice_idle 8 ms".into());
         }
         service.intervals.push(wait);
-        fs_mark
-            .intervals
-            .push(Interval::new(at + busy, at + busy + idle, 2));
+        fs_mark.intervals.push(Interval::new(at + busy, at + busy + idle, 2));
         let commit = at + busy + idle;
         let length = MS / 3 + dice.below(MS / 2);
-        service
-            .intervals
-            .push(Interval::new(commit, commit + length, 1));
+        service.intervals.push(Interval::new(commit, commit + length, 1));
         service.events.push(Event::new(commit, 0));
-        journal
-            .intervals
-            .push(Interval::new(commit, commit + length, 1));
+        journal.intervals.push(Interval::new(commit, commit + length, 1));
         journal.events.push(Event::new(commit + length, 1));
         let read = commit + length;
         let reading = 2 * MS + dice.below(3 * MS);
-        service
-            .intervals
-            .push(Interval::new(read, read + reading, 2));
-        reader
-            .intervals
-            .push(Interval::new(read, read + reading, 1));
+        service.intervals.push(Interval::new(read, read + reading, 2));
+        reader.intervals.push(Interval::new(read, read + reading, 1));
         reader.intervals.push(Interval::new(at, read, 2));
         at = read + reading;
     }
@@ -89,11 +74,7 @@ pub(crate) fn lanes() -> Figure {
         categories: vec![
             Category::new("fs_mark / on CPU", Tone::Series(0), Fill::Solid),
             Category::new("journal / in the device", Tone::Series(1), Fill::Rising),
-            Category::new(
-                "reader / queued behind another's slice",
-                Tone::Series(2),
-                Fill::Tint,
-            ),
+            Category::new("reader / queued behind another's slice", Tone::Series(2), Fill::Tint),
             Category::new("idling, rewarded", Tone::Good, Fill::Half),
             Category::new("idling, in vain", Tone::Bad, Fill::Hatched),
         ],
@@ -129,19 +110,11 @@ pub(crate) fn dots() -> Figure {
             files.dots.push(Dot::new(at, block, 1));
             block += 8.0 + dice.below(400) as f64;
             if dice.below(12) == 0 {
-                files.dots.push(Dot::new(
-                    at + MS / 2,
-                    3.2 * gib + dice.below(30_000) as f64,
-                    2,
-                ));
+                files.dots.push(Dot::new(at + MS / 2, 3.2 * gib + dice.below(30_000) as f64, 2));
             }
         } else {
             journal.dots.push(Dot::new(at, log, 1));
-            log = if log > 12.5 * gib + 5_000.0 {
-                12.5 * gib
-            } else {
-                log + 24.0
-            };
+            log = if log > 12.5 * gib + 5_000.0 { 12.5 * gib } else { log + 24.0 };
         }
     }
     let mut chart = Dots {
@@ -156,11 +129,7 @@ pub(crate) fn dots() -> Figure {
         series: vec![files, journal, reader],
     };
     chart.cut_into_bands(3);
-    for (band, label) in chart
-        .bands
-        .iter_mut()
-        .zip(["new files", "journal", "the reader's file"])
-    {
+    for (band, label) in chart.bands.iter_mut().zip(["new files", "journal", "the reader's file"]) {
         *band = Band::new(label, band.low, band.high);
     }
     Figure::new("Where the head goes", chart)
@@ -187,8 +156,7 @@ pub(crate) fn lines() -> Figure {
         });
         device.buckets.push(Bucket::point(at_ns, inside));
         if step % 200 == 0 {
-            mean.buckets
-                .push(Bucket::point(at_ns, depth.midpoint(18.0)));
+            mean.buckets.push(Bucket::point(at_ns, depth.midpoint(18.0)));
         }
     }
     let chart = Lines {
@@ -203,15 +171,9 @@ pub(crate) fn lines() -> Figure {
 }
 
 fn kernels() -> Vec<String> {
-    [
-        "deadline",
-        "vanilla CFQ 2.6.35-rc",
-        "blk_yield",
-        "RQ_NOIDLE pair",
-        "8e55063 reverted",
-    ]
-    .map(String::from)
-    .into()
+    ["deadline", "vanilla CFQ 2.6.35-rc", "blk_yield", "RQ_NOIDLE pair", "8e55063 reverted"]
+        .map(String::from)
+        .into()
 }
 
 /// Files per second beside the published ones, linear.
@@ -239,31 +201,15 @@ pub(crate) fn bars() -> Figure {
 pub(crate) fn bars_log() -> Figure {
     let mut alone = BarSeries::slot("fs_mark alone", 0);
     let mut beside = BarSeries::slot("fs_mark beside a reader", 1);
-    let published = [
-        (529.44, 450.0),
-        (107.88, 6.6),
-        (530.82, 113.2),
-        (110.16, 7.0),
-        (559.66, 16.1),
-    ];
-    let simulated = [
-        (541.0, 431.0),
-        (111.2, 5.6),
-        (512.0, 0.0),
-        (111.0, 6.1),
-        (538.0, 13.7),
-    ];
+    let published = [(529.44, 450.0), (107.88, 6.6), (530.82, 113.2), (110.16, 7.0), (559.66, 16.1)];
+    let simulated = [(541.0, 431.0), (111.2, 5.6), (512.0, 0.0), (111.0, 6.1), (538.0, 13.7)];
     for ((a, b), (p, q)) in simulated.into_iter().zip(published) {
-        alone.bars.push(Some(
-            Bar::new(a)
-                .spread((a * 0.96).round(), (a * 1.05).round())
-                .reference(p),
-        ));
-        beside.bars.push((b > 0.0).then(|| {
-            Bar::new(b)
-                .spread((b * 8.0).round() / 10.0, (b * 13.0).round() / 10.0)
-                .reference(q)
-        }));
+        alone.bars.push(Some(Bar::new(a).spread((a * 0.96).round(), (a * 1.05).round()).reference(p)));
+        beside.bars.push(
+            (b > 0.0).then(|| {
+                Bar::new(b).spread((b * 8.0).round() / 10.0, (b * 13.0).round() / 10.0).reference(q)
+            }),
+        );
     }
     let chart = Bars {
         axis: Axis::new("files created", Unit::named("files/s")).log(),
@@ -271,20 +217,16 @@ pub(crate) fn bars_log() -> Figure {
         series: vec![alone, beside],
         reference: "published".into(),
     };
-    Figure::new("What a reader beside it does to fs_mark", chart)
-        .subtitle("logarithmic scale")
-        .summary("Beside a reader, vanilla CFQ falls from 111 files a second to 6; deadline keeps most of its 541.")
+    Figure::new("What a reader beside it does to fs_mark", chart).subtitle("logarithmic scale").summary(
+        "Beside a reader, vanilla CFQ falls from 111 files a second to 6; deadline keeps most of its 541.",
+    )
 }
 
 fn causes() -> Vec<Category> {
     vec![
         Category::new("on CPU", Tone::Series(0), Fill::Solid),
         Category::new("in the device", Tone::Series(2), Fill::Rising),
-        Category::new(
-            "queued behind another's slice",
-            Tone::Series(1),
-            Fill::Solid,
-        ),
+        Category::new("queued behind another's slice", Tone::Series(1), Fill::Solid),
         Category::new("the scheduler idling", Tone::Bad, Fill::Hatched),
         Category::new("journal commit", Tone::Series(3), Fill::Tint),
         Category::new("other", Tone::Neutral, Fill::Solid),
@@ -295,10 +237,7 @@ fn breakdown() -> Vec<StackedBar> {
     let ms = |values: [f64; 6]| values.map(|value| value * 1e6).to_vec();
     vec![
         StackedBar::new("deadline", ms([0.12, 1.31, 0.0, 0.0, 0.38, 0.04])),
-        StackedBar::new(
-            "vanilla CFQ 2.6.35-rc",
-            ms([0.12, 0.62, 0.0, 7.71, 0.52, 0.03]),
-        ),
+        StackedBar::new("vanilla CFQ 2.6.35-rc", ms([0.12, 0.62, 0.0, 7.71, 0.52, 0.03])),
         StackedBar::new("RQ_NOIDLE pair", ms([0.12, 0.61, 0.0, 7.66, 0.58, 0.04])),
         StackedBar::new("8e55063 reverted", ms([0.12, 1.30, 0.02, 0.0, 0.39, 0.03])),
     ]

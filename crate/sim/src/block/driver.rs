@@ -4,12 +4,12 @@
 //! `scsi_request_fn`, `blk_finish_request`.
 
 use super::bio::BioFlags;
-use super::elevator::{Elevator, Serving};
+use super::elevator::{Cfq, Elevator, Serving};
 use super::queue::{BlockOut, BlockQueue};
 use super::request::{Place, RequestId};
 use super::sequence::{FLUSH_TAG, Sequencer, Turn};
 use crate::device::{Command, Device, Operation};
-use crate::observe::{HeldReason, Recorder, TraceKind};
+use crate::observe::{HeldReason, QueueState, Recorder, SliceOwner, TraceKind};
 
 /// What the driver would start next.
 enum Next {
@@ -38,8 +38,13 @@ impl BlockQueue {
             let idle = self.in_flight == [0; 2];
             match self.sequencer.turn(&self.requests, idle) {
                 Turn::Free => {}
-                Turn::Wait => {
-                    self.fetch_behind_barrier(now_ns, recorder, out);
+                Turn::Wait => return None,
+                Turn::LastCommandRunning => {
+                    if self.dispatch_list.is_empty() {
+                        self.with_elevator(now_ns, recorder, out, |elevator, io| {
+                            elevator.dispatch(io, false)
+                        });
+                    }
                     return None;
                 }
                 Turn::Flush => return Some(Next::Flush),
@@ -66,15 +71,6 @@ impl BlockQueue {
         }
     }
 
-    /// Once the last command of a barrier is in the device the dispatch list is empty, so the driver
-    /// asks the elevator for one request, and only then finds that it has to wait for the barrier.
-    /// Bios that follow can no longer join it (`__elv_next_request`, `blk_do_ordered`).
-    fn fetch_behind_barrier(&mut self, now_ns: u64, recorder: &mut Recorder, out: &mut BlockOut) {
-        if self.dispatch_list.is_empty() && self.sequencer.last_command_runs(&self.requests) {
-            self.with_elevator(now_ns, recorder, out, |elevator, io| elevator.dispatch(io, false));
-        }
-    }
-
     /// The first time the driver sees a request it tells the elevator.
     fn look_at(&mut self, now_ns: u64, request: RequestId, recorder: &mut Recorder, out: &mut BlockOut) {
         if !self.requests[request].activated {
@@ -88,7 +84,7 @@ impl BlockQueue {
         if self.dispatch_list.first() == Some(id) {
             self.dispatch_list.pop();
         }
-        self.account(now_ns);
+        self.account(now_ns, recorder);
         let held = self.held.totals(now_ns);
         let served = self.held.served_ns(self.requests[id].submitter.io_context, now_ns);
         let request = &mut self.requests[id];
@@ -135,7 +131,7 @@ impl BlockQueue {
         recorder: &mut Recorder,
         out: &mut BlockOut,
     ) {
-        self.account(now_ns);
+        self.account(now_ns, recorder);
         self.in_device -= 1;
         if tag == FLUSH_TAG {
             self.sequencer.flush_finished();
@@ -147,6 +143,9 @@ impl BlockQueue {
         let d = request.sync().index();
         self.in_flight[d] -= 1;
         self.counters.completed[d] += 1;
+        self.counters.device_ns += now_ns - request.started_ns;
+        self.counters.completed_bios += u64::from(request.bios);
+        self.counters.bio_ns += now_ns * u64::from(request.bios) - request.queued_sum_ns;
         self.counters.sectors[usize::from(request.is_write())] += u64::from(request.sectors);
         if self.sequencer.data_finished(id) {
             // Its bios complete when the rest of its sequence has (see `peek`).
@@ -184,7 +183,7 @@ impl BlockQueue {
     }
 
     /// Brings the account of why the queue is held up to `now_ns`.
-    pub(super) fn account(&mut self, now_ns: u64) {
+    pub(super) fn account(&mut self, now_ns: u64, recorder: &mut Recorder) {
         let busy = self.in_device > 0;
         let reason = if let Some(reason) = self.sequencer.held_reason() {
             reason
@@ -197,7 +196,22 @@ impl BlockQueue {
         } else {
             HeldReason::Ready
         };
-        let serving = if busy { self.elevator.serving() } else { Serving::Nobody };
+        let slice = self.elevator.serving();
+        let serving = if busy { slice } else { Serving::Nobody };
         self.held.set(now_ns, reason, serving);
+        recorder.queue_state(
+            now_ns,
+            QueueState {
+                reason,
+                slice: match slice {
+                    Serving::Nobody => SliceOwner::Nobody,
+                    Serving::Context(io_context) => SliceOwner::Context(io_context),
+                    Serving::Async => SliceOwner::Async,
+                },
+                in_device: self.in_device,
+                waiting: self.allocation.allocated() - self.in_flight[0] - self.in_flight[1],
+                busy_average: self.elevator.as_cfq().map_or(0, Cfq::busy_average),
+            },
+        );
     }
 }

@@ -31,13 +31,17 @@ impl BlockQueue {
         if !self.fits(id, bio.sectors, segments(bio)) {
             // The kernel marks such a request as not to be merged with any more.
             self.requests[id].merging_over = true;
-            self.last_merge = None;
+            self.requests.hash_remove(id);
+            if self.current_last_merge() == Some(id) {
+                self.last_merge = None;
+            }
             return false;
         }
         self.requests.hash_remove(id);
         match merge {
             Merge::Back(_) => {
                 self.requests.append_bio(id, bio);
+                self.requests[id].queued_sum_ns += now_ns;
                 self.requests.hash_insert(id);
                 recorder.record(TraceKind::BackMerge(bio.into()));
                 let (_, behind) = self.elevator.neighbours(&self.requests, id);
@@ -48,6 +52,7 @@ impl BlockQueue {
             Merge::Front(_) => {
                 let old_sector = self.requests[id].sector;
                 self.requests.prepend_bio(id, bio);
+                self.requests[id].queued_sum_ns += now_ns;
                 self.requests.hash_insert(id);
                 recorder.record(TraceKind::FrontMerge(bio.into()));
                 let (before, _) = self.elevator.neighbours(&self.requests, id);

@@ -5,6 +5,7 @@ mod bio;
 mod dispatch_list;
 mod driver;
 pub mod elevator;
+mod exercise;
 mod held;
 mod merge;
 mod policy;
@@ -16,6 +17,7 @@ mod tests;
 
 pub use bio::{Bio, BioFlags, BioTag, IoClass, PAGE_SECTORS, SECTOR_BYTES, Submitter, Sync};
 pub use dispatch_list::DispatchList;
+pub use exercise::{Exercise, exercise};
 pub use policy::{BarrierRule, BlockPolicy, NeverPlugged};
 pub use queue::{BioCompletion, BlockOut, BlockQueue, QueueCounters, QueueLimits, Submission};
 pub use request::{Fifo, Place, Request, RequestId, RequestPool};

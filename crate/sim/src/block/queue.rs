@@ -88,6 +88,12 @@ pub struct QueueCounters {
     pub merges: u64,
     /// Times a submitter slept for a request.
     pub sleeps: u64,
+    /// Bios of requests that the device has finished.
+    pub completed_bios: u64,
+    /// From the submission of each of these bios to that completion, added up, in nanoseconds (blktrace Q to C).
+    pub bio_ns: u64,
+    /// From the start of each request to its completion, added up, in nanoseconds (blktrace D to C).
+    pub device_ns: u64,
 }
 
 /// The request queue of one device with its elevator and the device itself.
@@ -114,6 +120,8 @@ pub struct BlockQueue {
     work: KblockdWork,
     seen_deep: bool,
     finished: Vec<u32>,
+    /// Bios that sleep for a request, and since when.
+    sleepers: Vec<(BioTag, u64)>,
 }
 
 /// What kblockd has to do.
@@ -155,6 +163,7 @@ impl BlockQueue {
             work: KblockdWork::default(),
             seen_deep: false,
             finished: Vec::new(),
+            sleepers: Vec::new(),
         }
     }
 
@@ -180,25 +189,34 @@ impl BlockQueue {
             {
                 self.counters.merges += 1;
                 self.unplug_after_submission(now_ns, &bio, recorder, out);
-                self.account(now_ns);
+                self.account(now_ns, recorder);
                 return Submission::Accepted;
             }
         }
+        let queued_ns = if resumed { self.waiting_since(bio.tag) } else { None }.unwrap_or(now_ns);
         let Some(request) = self.get_request(now_ns, &bio, recorder, out) else {
+            self.sleepers.push((bio.tag, queued_ns));
             self.counters.sleeps += 1;
             recorder.record(TraceKind::SleepForRequest);
             self.remove_plug_and_run(now_ns, false, recorder, out);
             self.allocation.wait(bio.flags.sync());
-            self.account(now_ns);
+            self.account(now_ns, recorder);
             return Submission::MustWait(bio.flags.sync());
         };
+        self.requests[request].queued_sum_ns = queued_ns;
         if self.should_plug() && self.is_empty() {
             self.plug(now_ns, recorder);
         }
         self.add_request(now_ns, request, recorder, out);
         self.unplug_after_submission(now_ns, &bio, recorder, out);
-        self.account(now_ns);
+        self.account(now_ns, recorder);
         Submission::Accepted
+    }
+
+    /// When the bio that slept for a request was first submitted.
+    fn waiting_since(&mut self, tag: BioTag) -> Option<u64> {
+        let position = self.sleepers.iter().position(|sleeper| sleeper.0 == tag)?;
+        Some(self.sleepers.swap_remove(position).1)
     }
 
     fn get_request(
@@ -253,7 +271,7 @@ impl BlockQueue {
     pub fn unplug(&mut self, now_ns: u64, recorder: &mut Recorder, out: &mut BlockOut) {
         if self.plug_timer_ns.is_some() {
             self.remove_plug_and_run(now_ns, false, recorder, out);
-            self.account(now_ns);
+            self.account(now_ns, recorder);
         }
     }
 
@@ -266,7 +284,7 @@ impl BlockQueue {
         if work.run {
             self.run_queue(now_ns, recorder, out);
         }
-        self.account(now_ns);
+        self.account(now_ns, recorder);
     }
 
     /// When the queue next has to be looked after: a timer, or the device. Changes with every call.
@@ -287,7 +305,7 @@ impl BlockQueue {
             self.elevator_timer_ns = None;
             self.with_elevator(now_ns, recorder, out, |elevator, io| elevator.timer(io));
         }
-        self.account(now_ns);
+        self.account(now_ns, recorder);
     }
 
     fn advance_device(&mut self, now_ns: u64, recorder: &mut Recorder, out: &mut BlockOut) {
@@ -314,7 +332,7 @@ impl BlockQueue {
         out: &mut BlockOut,
     ) {
         self.with_elevator(now_ns, recorder, out, |elevator, io| elevator.yield_to(io, from, to));
-        self.account(now_ns);
+        self.account(now_ns, recorder);
     }
 
     /// The last task of an io context has exited.
@@ -326,7 +344,7 @@ impl BlockQueue {
         out: &mut BlockOut,
     ) {
         self.with_elevator(now_ns, recorder, out, |elevator, io| elevator.context_exited(io, io_context));
-        self.account(now_ns);
+        self.account(now_ns, recorder);
     }
 
     /// Whether a direction is congested (section 1.2).

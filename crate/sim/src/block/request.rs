@@ -54,6 +54,8 @@ pub struct Request {
     pub activated: bool,
     /// When it was allocated, in nanoseconds.
     pub allocated_ns: u64,
+    /// When each of its bios was submitted, in nanoseconds, added up: the sum of their waits follows.
+    pub queued_sum_ns: u64,
     /// When the device took it, in nanoseconds; meaningful in and after [`Place::Device`].
     pub started_ns: u64,
     /// The queue's running totals of held time when the device took it.
@@ -185,6 +187,7 @@ impl RequestPool {
             bios: 1,
             segments: segments(bio),
             allocated_ns: now_ns,
+            queued_sum_ns: now_ns,
             generation,
             first_bio: link,
             last_bio: link,
@@ -196,6 +199,7 @@ impl RequestPool {
     /// Frees a request whose bios have been taken.
     pub fn release(&mut self, id: RequestId) {
         debug_assert_eq!(self[id].first_bio, NONE, "bios of a freed request would be lost");
+        debug_assert_ne!(self.hash_find(self[id].end()), Some(id), "a freed request can be merged with");
         self[id].place = Place::Free;
         self.free.push(id.0);
     }
@@ -237,9 +241,10 @@ impl RequestPool {
 
     /// Moves the bios of `absorbed`, which starts where `survivor` ends, to `survivor`.
     pub fn absorb(&mut self, survivor: RequestId, absorbed: RequestId) {
-        let (first, last, sectors, bios, segments) = {
+        let (first, last, sectors, bios, segments, queued_sum_ns) = {
             let from = &mut self[absorbed];
-            let taken = (from.first_bio, from.last_bio, from.sectors, from.bios, from.segments);
+            let taken =
+                (from.first_bio, from.last_bio, from.sectors, from.bios, from.segments, from.queued_sum_ns);
             from.first_bio = NONE;
             from.last_bio = NONE;
             taken
@@ -251,6 +256,7 @@ impl RequestPool {
         into.sectors += sectors;
         into.bios += bios;
         into.segments += segments;
+        into.queued_sum_ns += queued_sum_ns;
     }
 
     /// Takes the request's bios, in sector order, handing each to `each`.
@@ -404,6 +410,7 @@ fn blank_request(submitter: Submitter) -> Request {
         elevator_data: 0,
         activated: false,
         allocated_ns: 0,
+        queued_sum_ns: 0,
         started_ns: 0,
         held_at_start: HeldTotals::default(),
         served_at_start_ns: 0,

@@ -45,6 +45,9 @@ pub(super) enum Turn {
     Free,
     /// Nothing may start.
     Wait,
+    /// Nothing may start, but the sequence has no more commands to send: the driver goes on to ask
+    /// the elevator for a request, which then has to wait.
+    LastCommandRunning,
     /// A flush command.
     Flush,
     /// The ordered write.
@@ -105,57 +108,58 @@ impl Sequencer {
     /// device.
     pub(super) fn turn(&mut self, requests: &RequestPool, idle: bool) -> Turn {
         loop {
-            let Some(active) = &mut self.active else {
+            let Some(active) = &self.active else {
                 let Some(next) = self.pending.pop_front() else { return Turn::Free };
                 self.begin(next);
                 continue;
             };
-            if active.running {
+            let Active { request, stage, running } = *active;
+            if running {
                 return match self.rule {
-                    BarrierRule::Drain => Turn::Wait,
                     BarrierRule::FlushSequence => Turn::Free,
+                    BarrierRule::Drain if self.is_last(requests, request, stage) => Turn::LastCommandRunning,
+                    BarrierRule::Drain => Turn::Wait,
                 };
             }
-            let request = active.request;
-            let stage = active.stage;
             match stage {
                 Stage::Drain if !idle => return Turn::Wait,
                 Stage::Done => {
                     self.active = None;
                     return Turn::Done(request);
                 }
-                _ => {}
-            }
-            if self.needs_command(stage, requests, request) {
-                return if stage == Stage::Data { Turn::Data(request) } else { Turn::Flush };
-            }
-            if let Some(active) = &mut self.active {
-                active.stage = stage.next();
+                Stage::Data if self.needs(requests, request, stage) => return Turn::Data(request),
+                _ if self.needs(requests, request, stage) => return Turn::Flush,
+                _ => self.finish_stage(),
             }
         }
     }
 
-    /// Whether a stage of `request`'s sequence sends a command to the device.
-    fn needs_command(&self, stage: Stage, requests: &RequestPool, request: RequestId) -> bool {
+    /// Whether a stage sends a command for this request.
+    fn needs(&self, requests: &RequestPool, request: RequestId, stage: Stage) -> bool {
         let (sectors, flags) = (requests[request].sectors, requests[request].flags);
-        let wants_flush = flags.has_any(BioFlags::BARRIER.with(BioFlags::FLUSH));
-        let wants_fua = flags.has_any(BioFlags::BARRIER.with(BioFlags::FUA));
         match stage {
             Stage::Drain | Stage::Done => false,
-            Stage::PreFlush => self.has_volatile_cache && wants_flush,
+            Stage::PreFlush => {
+                self.has_volatile_cache && flags.has_any(BioFlags::BARRIER.with(BioFlags::FLUSH))
+            }
             Stage::Data => sectors > 0,
-            Stage::PostFlush => self.has_volatile_cache && wants_fua && !self.supports_fua && sectors > 0,
+            Stage::PostFlush => {
+                let wants_fua = flags.has_any(BioFlags::BARRIER.with(BioFlags::FUA));
+                self.has_volatile_cache && wants_fua && !self.supports_fua && sectors > 0
+            }
         }
     }
 
-    /// Whether the device works on the last command of a sequence: nothing of it is left in the
-    /// dispatch list any more.
-    pub(super) fn last_command_runs(&self, requests: &RequestPool) -> bool {
-        self.active.is_some_and(|active| {
-            let later = |stage: &Stage| (*stage != Stage::Done).then(|| stage.next());
-            let mut after = std::iter::successors(Some(active.stage), later).skip(1);
-            active.running && !after.any(|stage| self.needs_command(stage, requests, active.request))
-        })
+    /// Whether no stage after this one sends a command.
+    fn is_last(&self, requests: &RequestPool, request: RequestId, stage: Stage) -> bool {
+        let mut later = stage.next();
+        while later != Stage::Done {
+            if self.needs(requests, request, later) {
+                return false;
+            }
+            later = later.next();
+        }
+        true
     }
 
     /// The device has taken a request; it may be the sequence's own.

@@ -49,6 +49,12 @@ impl Layout {
             data_end,
         }
     }
+
+    /// Where new data begins: the middle of its area.
+    #[must_use]
+    pub fn first_data_sector(&self) -> u64 {
+        align(self.data_start + (self.data_end - self.data_start) / 2)
+    }
 }
 
 /// The first sector of `length` free sectors at `preferred` or behind it, else anywhere, else

@@ -22,6 +22,25 @@ pub enum HeldReason {
     Ready,
 }
 
+impl HeldReason {
+    /// Every reason, in the order of declaration.
+    pub const ALL: [Self; 6] =
+        [Self::Busy, Self::Idling, Self::Plugged, Self::Draining, Self::Flushing, Self::Ready];
+
+    /// In words.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Busy => "device busy",
+            Self::Idling => "scheduler idling",
+            Self::Plugged => "queue plugged",
+            Self::Draining => "draining for a barrier",
+            Self::Flushing => "device flushing its cache",
+            Self::Ready => "nothing to do, or queue not run",
+        }
+    }
+}
+
 /// Nanoseconds spent for each [`HeldReason`] since the simulation began, up to a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldTotals {

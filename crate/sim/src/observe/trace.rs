@@ -1,6 +1,7 @@
 //! The event trace: one entry for everything that happens in the block layer and to tasks, kept
 //! only while somebody looks closely.
 
+use super::meter::{Meter, QueueState};
 use crate::block::{Bio, BioFlags, Request};
 use serde::{Deserialize, Serialize};
 
@@ -141,9 +142,10 @@ pub struct TraceEvent {
     pub kind: TraceKind,
 }
 
-/// Collects trace entries while it is switched on; costs one branch while it is off.
+/// Hears everything that happens. It always measures ([`Meter`]) and keeps entries while that is switched on.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
+    meter: Meter,
     events: Vec<TraceEvent>,
     limit: usize,
     dropped: u64,
@@ -175,8 +177,30 @@ impl Recorder {
         self.by = by;
     }
 
+    /// Measures with `meter` from now on; at the beginning of a run.
+    pub fn set_meter(&mut self, meter: Meter) {
+        self.meter = meter;
+    }
+
+    /// What is always measured.
+    #[must_use]
+    pub fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
+    /// The request queue is in this state from `now_ns` on.
+    pub fn queue_state(&mut self, now_ns: u64, state: QueueState) {
+        self.meter.queue_state(now_ns, state);
+    }
+
+    /// A system call of `task` has moved `bytes`.
+    pub fn moved(&mut self, now_ns: u64, task: u32, is_write: bool, bytes: u64) {
+        self.meter.moved(now_ns, task, is_write, bytes);
+    }
+
     /// Adds an entry at the time last set.
     pub fn record(&mut self, kind: TraceKind) {
+        self.meter.note(self.now_ns, &kind);
         if self.limit == 0 {
             return;
         }

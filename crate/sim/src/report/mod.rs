@@ -1,5 +1,34 @@
-//! What a run has to say: the words for it and, as it grows, statistics, tables and claims.
+//! What a run has to say: results, the runner with its checkpoints, statistics over seeds, tables, claims, explanations
+//! and the words for them.
 
+pub mod blktrace;
+mod claims;
+mod collect;
+pub mod compare;
+mod digest;
+pub mod events;
+pub mod explain;
+mod expression;
+mod histogram;
+mod layout;
+pub mod published;
+mod results;
+mod runner;
+pub mod statistics;
+mod summary;
+mod tables;
 mod terms;
+mod timelines;
 
+pub use claims::{Claim, ClaimKind, OneOrMany};
+pub use digest::Digest;
+pub use histogram::PeriodHistogram;
+pub use results::{
+    Average, CauseShare, Detail, EndReason, ExperimentResult, HeldShare, Latency, MarkResult, ProcessResult,
+    QueueResult, RunResult, TaskName, TurnShare,
+};
+pub use runner::{DetailError, RunLabel, RunProgress, Runner, Step};
+pub use statistics::{Difference, Statistics};
+pub use tables::{Better, Cell, ClaimResult, ClaimStatus, RowResult, TableResult};
 pub use terms::{DEFINITION_CHARS_MAX, Term, term, terms};
+pub use timelines::{Subject, Timeline, TimelineKind, Turn};

@@ -11,6 +11,7 @@
 mod check;
 mod experiment;
 mod file;
+pub mod form;
 mod kernel_choice;
 mod kernel_text;
 pub mod link;

@@ -451,3 +451,70 @@ mod properties {
         }
     }
 }
+
+/// What the documentation shows is right.
+mod documentation {
+    use super::*;
+    use crate::workload::text::{Values, read};
+
+    /// The blocks of a Markdown text that are marked with a language.
+    fn blocks<'t>(markdown: &'t str, language: &str) -> Vec<&'t str> {
+        let parts: Vec<&str> = markdown.split("```").collect();
+        let inside = parts.into_iter().skip(1).step_by(2);
+        inside.filter_map(|block| block.strip_prefix(language)?.strip_prefix('\n')).collect()
+    }
+
+    #[test]
+    fn examples_in_the_readmes_can_be_read() {
+        let workloads = blocks(include_str!("../../workloads/README.md"), "toml");
+        let scenarios = blocks(include_str!("../../experiments/README.md"), "toml");
+        let links = blocks(include_str!("../../experiments/README.md"), "");
+        assert!(!workloads.is_empty() && !scenarios.is_empty() && !links.is_empty());
+        for text in workloads {
+            read("README", text, &Values::none()).unwrap_or_else(|problems| panic!("{text}\n{problems:#?}"));
+        }
+        for text in scenarios {
+            super::read(text).unwrap_or_else(|problems| panic!("{text}\n{problems:#?}"));
+        }
+        for line in links.iter().flat_map(|block| block.lines()) {
+            let link = link::Link::open(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+            link.file().unwrap_or_else(|problems| panic!("{line}: {problems:#?}"));
+        }
+    }
+
+    #[test]
+    fn the_example_can_be_read() {
+        let text = include_str!("../../../../docs/examples/readers-on-three-schedulers.toml");
+        let file = read_file(text);
+        assert_eq!(file.kernels.len(), 3);
+        assert_eq!(file.machine.device.kind(), crate::device::DeviceKind::SataDisk);
+    }
+
+    fn read_file(text: &str) -> ScenarioFile {
+        super::read(text).unwrap_or_else(|problems| panic!("{problems:#?}"))
+    }
+
+    /// Every built-in workload, device, key of a step is in the README.
+    #[test]
+    fn the_readmes_are_complete() {
+        let workloads = include_str!("../../workloads/README.md");
+        for built_in in crate::workload::built_in::ALL {
+            assert!(workloads.contains(&format!("`{}`", built_in.name)), "{}", built_in.name);
+            let text = read(built_in.name, built_in.toml, &Values::none()).expect("right");
+            for parameter in text.parameters {
+                assert!(workloads.contains(&format!("`{}`", parameter.name)), "{}", parameter.name);
+            }
+        }
+        let experiments = include_str!("../../experiments/README.md");
+        for preset in crate::device::presets() {
+            assert!(experiments.contains(&format!("`{}`", preset.name)), "{}", preset.name);
+        }
+        for kind in crate::device::DeviceKind::ALL {
+            assert!(experiments.contains(&format!("`{}`", kind.name())), "{}", kind.name());
+        }
+        let machine = toml::Table::try_from(Machine::default()).expect("a table");
+        for key in machine.keys() {
+            assert!(experiments.contains(&format!("`{key}`")), "{key}");
+        }
+    }
+}

@@ -18,6 +18,9 @@ pub(crate) enum IoKind {
     Log,
     /// Something that exactly one task waits for by name: commit record, super block, flush.
     Single,
+    /// The same when it is done and the task has not noticed yet: until then the name is not given to
+    /// another bio.
+    SingleDone,
     /// Direct I/O.
     Direct { task: TaskId },
     /// Writes a metadata block in place.
@@ -76,9 +79,23 @@ impl IoTable {
         self.stamped(tag) == Some((tag, generation))
     }
 
-    /// Whether a named bio is still in flight.
-    pub(crate) fn is_in_flight(&self, tag: BioTag) -> bool {
-        self.stamped(tag).is_some()
+    /// Whether the bio that its submitter waits for by this name is done; its name is then free.
+    pub(crate) fn take_done(&mut self, tag: BioTag) -> bool {
+        let is_done =
+            self.slots.get(tag.0 as usize).is_some_and(|slot| slot.kind == Some(IoKind::SingleDone));
+        if is_done {
+            self.release(tag);
+        }
+        is_done
+    }
+
+    /// Frees the name of a completed bio, unless somebody still has to notice; returns what it was for.
+    fn complete(&mut self, tag: BioTag) -> Option<IoKind> {
+        let slot = self.slots.get_mut(tag.0 as usize)?;
+        if slot.kind == Some(IoKind::Single) {
+            return slot.kind.replace(IoKind::SingleDone);
+        }
+        self.release(tag)
     }
 }
 
@@ -161,7 +178,7 @@ impl World {
 
     fn complete(&mut self, completion: &BioCompletion) {
         let tag = completion.tag;
-        let Some(kind) = self.ios.release(tag) else {
+        let Some(kind) = self.ios.complete(tag) else {
             debug_assert!(false, "a bio was completed twice");
             return;
         };
@@ -185,6 +202,7 @@ impl World {
                 }
             }
             IoKind::Single => self.wake_all(Some(completion), |on| on == WaitOn::Bio(tag)),
+            IoKind::SingleDone => debug_assert!(false, "a bio was completed twice"),
             IoKind::Direct { task } => {
                 let owner = &mut self.tasks[task.index()];
                 owner.direct_in_flight -= 1;

@@ -12,6 +12,8 @@ mod io;
 mod operation;
 mod process;
 mod setup;
+#[cfg(test)]
+mod tests;
 mod world;
 
 pub use process::{MarkTotals, ProcessTotals};
@@ -39,6 +41,12 @@ impl Budget {
     #[must_use]
     pub fn until(until_ns: u64) -> Self {
         Self { events: u64::MAX, until_ns }
+    }
+
+    /// And no further than the simulated time `until_ns`, in nanoseconds.
+    #[must_use]
+    pub fn and_until(self, until_ns: u64) -> Self {
+        Self { until_ns: self.until_ns.min(until_ns), ..self }
     }
 }
 
@@ -116,6 +124,14 @@ impl Simulation {
     /// Takes the trace entries out.
     pub fn take_trace(&mut self) -> Vec<crate::observe::TraceEvent> {
         self.world.recorder.take()
+    }
+
+    /// The machine's state as it would be if the run ended now: every task's time is charged.
+    #[must_use]
+    pub fn settled(&self) -> World {
+        let mut world = self.world.clone();
+        world.charge_all();
+        world
     }
 
     /// Why the run has ended, once it has.

@@ -9,7 +9,7 @@ use crate::device::{AnyDevice, Device, InvalidOptions};
 use crate::engine::{Clock, EventQueue, RandomStream};
 use crate::fs::{FileId, Files, Journal, Layout, Metadata, PAGE_BYTES};
 use crate::kernel::{FsPolicy, Kernel, KernelError};
-use crate::observe::Recorder;
+use crate::observe::{BUCKETS, Meter, MeterTask, Recorder};
 use crate::scenario::{FileSystemKind, Scenario};
 use crate::task::{FIRST_PID, Scheduler, Task, TaskId, TaskKind};
 use crate::workload::{ProcessSpec, Program, Workload};
@@ -67,6 +67,8 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
     for &id in &workload_files {
         files.get_mut(id).access_jiffies = clock.jiffies(0);
     }
+    let mut recorder = Recorder::default();
+    recorder.set_meter(people.meter(scenario.limits.time_ns));
     let mut world = World {
         now_ns: 0,
         pause_ns: u64::MAX,
@@ -85,7 +87,7 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
         policy: kernel.policy.fs,
         block_out: BlockOut::default(),
         block_due_ns: None,
-        recorder: Recorder::default(),
+        recorder,
         ios: IoTable::default(),
         files,
         metadata,
@@ -228,6 +230,23 @@ impl People {
                 },
             });
         }
+    }
+
+    /// Measures each kernel thread on its own, and the copies of a process together: groups are the kernel threads,
+    /// then the specifications.
+    fn meter(&self, time_ns: u64) -> Meter {
+        let threads = self.tasks.len() - self.processes.len();
+        let group = |index: usize| match index.checked_sub(threads) {
+            Some(process) => threads + self.processes[process].program,
+            None => index,
+        };
+        let tasks = self.tasks.iter().enumerate().map(|(index, task)| MeterTask {
+            group: group(index) as u32,
+            io_context: task.submitter.io_context,
+        });
+        // So that a run of full length ends with all its buckets in use and none merged.
+        let bucket_ns = time_ns.div_ceil(BUCKETS as u64).next_multiple_of(1000);
+        Meter::new(bucket_ns, &tasks.collect::<Vec<_>>())
     }
 
     fn new_io_context(&mut self) -> u32 {

@@ -175,6 +175,12 @@ impl World {
         &self.queue
     }
 
+    /// Where the run ends at the latest.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
     /// The machine's counters.
     #[must_use]
     pub fn counters(&self) -> MachineCounters {
@@ -329,10 +335,8 @@ impl World {
     }
 
     pub(crate) fn record(&mut self, by: Option<TaskId>, kind: TraceKind) {
-        if self.recorder.is_on() {
-            self.recorder.set_context(self.now_ns, super::by(by));
-            self.recorder.record(kind);
-        }
+        self.recorder.set_context(self.now_ns, super::by(by));
+        self.recorder.record(kind);
     }
 
     /// Laws that hold after every event, in debug builds.

@@ -188,9 +188,17 @@ mod tests {
     const WORKER: TaskId = TaskId(1);
     const OTHER: TaskId = TaskId(2);
 
-    fn run(scheduler: &mut Scheduler, from_ns: u64, to_ns: u64) {
-        scheduler.pick(from_ns, 0).expect("somebody is runnable");
-        scheduler.take_off(to_ns, 0, false);
+    /// Two tasks are woken by an interrupt and run: the worker for 2 us, a reader for 70.
+    fn round(scheduler: &mut Scheduler, at_ns: u64, reader: TaskId) -> Vec<TaskId> {
+        scheduler.wake(at_ns, reader);
+        scheduler.wake(at_ns, WORKER);
+        let order = scheduler.waiting().to_vec();
+        let mut now_ns = at_ns;
+        while let Some(task) = scheduler.pick(now_ns, 0) {
+            now_ns += if task == WORKER { 2_000 } else { 70_000 };
+            scheduler.take_off(now_ns, 0, false);
+        }
+        order
     }
 
     /// Section 0.4, trace of two readers: woken by the same interrupt, the worker runs before a
@@ -198,32 +206,18 @@ mod tests {
     #[test]
     fn who_runs_first_after_an_interrupt() {
         let mut scheduler = Scheduler::new(1, 3);
-        let mut now = 0;
+        let mut now_ns = 0;
         for _ in 0..200 {
-            scheduler.wake(now, READER);
-            scheduler.wake(now, WORKER);
-            scheduler.pick(now, 0);
-            scheduler.take_off(now + 2_000, 0, false);
-            scheduler.pick(now + 2_000, 0);
-            scheduler.take_off(now + 72_000, 0, false);
-            now += 760_000;
+            round(&mut scheduler, now_ns, READER);
+            now_ns += 760_000;
         }
-        scheduler.wake(now, READER);
-        scheduler.wake(now, WORKER);
-        assert_eq!(scheduler.waiting(), [WORKER, READER], "steady state");
-        run(&mut scheduler, now, now + 2_000);
-        run(&mut scheduler, now + 2_000, now + 72_000);
-        for _ in 0..120 {
-            now += 760_000;
-            scheduler.wake(now, OTHER);
-            scheduler.wake(now, WORKER);
-            run(&mut scheduler, now, now + 2_000);
-            run(&mut scheduler, now + 2_000, now + 72_000);
+        assert_eq!(round(&mut scheduler, now_ns, READER), [WORKER, READER], "steady state");
+        for _ in 0..130 {
+            now_ns += 760_000;
+            round(&mut scheduler, now_ns, OTHER);
         }
-        now += 760_000;
-        scheduler.wake(now, READER);
-        scheduler.wake(now, WORKER);
-        assert_eq!(scheduler.waiting(), [READER, WORKER], "after a long sleep");
+        now_ns += 760_000;
+        assert_eq!(round(&mut scheduler, now_ns, READER), [READER, WORKER], "after a long sleep");
     }
 
     /// A sleeper takes the CPU from a task that has been computing, but two that share fairly do not

@@ -49,7 +49,7 @@ pub(super) fn complete(schema: u32, mut fields: Fields) -> Fields {
 
 /// Takes out what [`complete`] would add.
 pub(super) fn leave_out(schema: u32, mut fields: Fields) -> Fields {
-    // What others' defaults depend on comes last.
+    // In any order: what is left out is what `complete` puts back, so what depends on it stays the same.
     for name in ["seeds", "seed", "time", "kernels", "case", "experiment"] {
         let Some(value) = fields.remove(name) else { continue };
         if complete(schema, fields.clone()).get(name) != Some(&value) {

@@ -4,9 +4,9 @@
 //! is the same, compressed. The number is the *schema*, which says what the names mean and what is
 //! meant when they are left out. Layers, outermost first:
 //!
-//! * [`codec`]: characters to named values and back; knows nothing of scenarios,
-//! * [`defaults`]: what a schema means by saying nothing, frozen for ever,
-//! * [`upgrade`]: named values of an old schema into those of the newest,
+//! * `codec`: characters to named values and back; knows nothing of scenarios,
+//! * `defaults`: what a schema means by saying nothing, frozen for ever,
+//! * `upgrade`: named values of an old schema into those of the newest,
 //! * [`Link`]: named values of the newest schema as a type, and what of it is run,
 //! * [`View`]: the part that changes what is seen and not what is run.
 //!

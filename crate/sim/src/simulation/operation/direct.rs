@@ -154,5 +154,6 @@ impl Direct {
             process.totals.read_bytes += self.bytes;
             process.totals.read_ns.record(now_ns - self.began_ns.unwrap_or(now_ns));
         }
+        world.recorder.moved(now_ns, me.0, self.writes, self.bytes);
     }
 }

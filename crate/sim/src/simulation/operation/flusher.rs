@@ -11,10 +11,7 @@ use super::{Frame, Outcome, Step, WritePages};
 use crate::fs::FileId;
 use crate::simulation::world::{Event, World};
 use crate::task::{TaskId, WaitOn};
-
-/// Pages of memory that may be dirty; memory is not modelled yet, so this is that of a machine with
-/// 4 GiB.
-const DIRTYABLE_PAGES: u64 = 1 << 20;
+use crate::writeback;
 
 /// The flusher's main loop.
 #[derive(Clone, Copy, Debug)]
@@ -49,8 +46,7 @@ impl Flusher {
                 if !std::mem::take(&mut world.flusher_due) {
                     return Outcome::Wait(WaitOn::Work);
                 }
-                let expire_ns = world.policy.writeback.expire_ms * 1_000_000;
-                self.phase = match world.now_ns.checked_sub(expire_ns) {
+                self.phase = match writeback::old_before_ns(world.now_ns, &world.policy.writeback) {
                     Some(cutoff_ns) => FlusherPhase::Files { cutoff_ns, turns: world.files.dirty_files() },
                     None => FlusherPhase::Background { turns: world.files.dirty_files() },
                 };
@@ -74,8 +70,8 @@ impl Flusher {
                 Outcome::Continue
             }
             FlusherPhase::Background { turns } => {
-                let share = u64::from(world.policy.writeback.background_ratio_percent);
-                let is_above = world.files.dirty_pages() > DIRTYABLE_PAGES / 100 * share;
+                let dirty_pages = world.files.dirty_pages();
+                let is_above = writeback::is_above_background(dirty_pages, &world.policy.writeback);
                 match world.files.oldest_dirty(u64::MAX).filter(|_| is_above && turns > 0) {
                     Some(file) => {
                         self.phase = FlusherPhase::Background { turns: turns - 1 };

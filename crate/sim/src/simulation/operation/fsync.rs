@@ -190,11 +190,11 @@ impl World {
 
     /// Waits for one bio of the task's own, after removing the plug.
     pub(crate) fn wait_for_bio(&mut self, me: TaskId, tag: BioTag) -> Result<(), Outcome> {
-        if !self.ios.is_in_flight(tag) {
+        if self.ios.take_done(tag) {
             return Ok(());
         }
         self.unplug(me);
-        if !self.ios.is_in_flight(tag) {
+        if self.ios.take_done(tag) {
             return Ok(());
         }
         Err(Outcome::Wait(WaitOn::Bio(tag)))

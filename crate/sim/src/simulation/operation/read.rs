@@ -160,6 +160,7 @@ impl ReadPages {
         if let Some(handle) = process.handles.get_mut(self.handle.0 as usize) {
             handle.readahead.read_ended_in(self.end_page.saturating_sub(1));
         }
+        world.recorder.moved(now_ns, me.0, false, self.bytes);
     }
 }
 

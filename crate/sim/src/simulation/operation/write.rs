@@ -109,6 +109,7 @@ impl WriteCall {
         if let Some(process) = world.process_mut(me) {
             process.totals.written_bytes += self.end_bytes - self.start_bytes;
         }
+        world.recorder.moved(world.now_ns, me.0, true, self.end_bytes - self.start_bytes);
         Ok(())
     }
 }

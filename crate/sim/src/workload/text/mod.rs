@@ -1,8 +1,8 @@
-//! Workloads as people write them: TOML in, [`Workload`] out, and back.
+//! Workloads as people write them: TOML in, [`Workload`](super::Workload) out, and back.
 //!
 //! The language is described for its users in `workloads/README.md`. Reading goes in three steps:
-//! parameters are put in place of `$name` ([`parameters`]), files, processes and steps are read
-//! ([`document`], [`steps`]), and the result is checked as a whole ([`super::check`]). [`write`]
+//! parameters are put in place of `$name` (`parameters`), files, processes and steps are read
+//! (`document`, `steps`), and the result is checked as a whole ([`super::Workload::check`]). [`write()`]
 //! goes the other way.
 #![cfg_attr(
     not(test),

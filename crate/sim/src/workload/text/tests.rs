@@ -156,6 +156,14 @@ fn the_impossible_is_refused() {
         (process("{ open = \"data\" }, { open = \"data\" }"), "is open already"),
         (process("{ repeat = 2, steps = [{ open = \"data\" }, { read = \"data\" }] }"), "leaves \"data\" open"),
         (
+            process("{ open = \"data\" }, { repeat = 2, steps = [{ read = \"data\" }, { close = \"data\" }] }"),
+            "a round closes \"data\"",
+        ),
+        (
+            process("{ create = \"f\" }, { close = \"f\" }, { repeat = 2, steps = [{ sleep = \"1 s\" }, { unlink = \"f\" }] }"),
+            "a round removes \"f\"",
+        ),
+        (
             process("{ choose = [{ steps = [{ open = \"data\" }] }, { steps = [] }] }"),
             "open after one branch and not after another",
         ),

@@ -180,6 +180,24 @@ mod tests {
         assert_eq!(batch.write_limit, 1);
     }
 
+    /// Linux 2.6.32 `as_dispatch_request`: a batch of writes is not pressed for time once no read waits
+    /// and it is used up, or nothing waits at all.
+    #[test]
+    fn demand_is_reads_or_writes_still_to_come() {
+        for (writes_left, reads, writes, is_idle) in [
+            (5, true, false, false),
+            (5, false, true, false),
+            (5, false, false, true),
+            (0, false, true, true),
+            (0, true, true, false),
+        ] {
+            let mut batch = Batch::new(&tunables(), 0);
+            batch.writes_left = writes_left;
+            batch.note_demand(reads, writes);
+            assert_eq!(batch.has_been_idle, is_idle, "{writes_left} {reads} {writes}");
+        }
+    }
+
     /// Section 3.3: while the device still works for the other kind, or the first read is out, no
     /// batch expires.
     #[test]

@@ -90,12 +90,14 @@ fn the_time_runs_from_the_end_of_the_request() {
     bench.complete(own);
     assert_eq!(bench.effects.timer, armed(6));
 
-    // A wait that begins later ends at the same time.
-    let mut bench = after_a_sequential_reader(1);
-    bench.now += 2;
-    bench.submit(1, READ, FAR);
-    assert_eq!(bench.serve(), None);
-    assert_eq!(bench.effects.timer, armed(4));
+    // A wait that begins later ends at the same time; after that time none begins.
+    for (late, left) in [(2, Some(4)), (5, Some(1)), (6, None)] {
+        let mut bench = after_a_sequential_reader(1);
+        bench.now += late;
+        bench.submit(1, READ, FAR);
+        assert_eq!(bench.serve().is_none(), left.is_some());
+        assert_eq!(bench.effects.timer, left.and_then(armed));
+    }
 }
 
 /// Section 3.3: a process whose mean think time is longer than the wait is not waited for.
@@ -159,6 +161,24 @@ fn closeness_grows_with_the_wait() {
         let other = bench.submit(2, READ, 192 + distance);
         assert_eq!(!bench.elevator().is_idling(), is_close, "{distance} sectors after {waited} jiffies");
         assert_eq!(bench.serve(), is_close.then_some(other));
+    }
+}
+
+/// Linux 2.6.32 `as_close_req`: after more than 20 ms of waiting every sync request is close.
+#[test]
+fn everything_is_close_in_the_end() {
+    let clock = Clock::new(100, false);
+    for (waited, is_close) in [(2, false), (3, true)] {
+        let mut tunables = AnticipatoryTunables::for_clock(&clock);
+        tunables.antic_expire_jiffies = 10;
+        let mut bench = Bench::new(Anticipatory::new(tunables, &clock, 30_000), 30_000);
+        bench.submit(0, READ, 0);
+        assert!(bench.serve_and_complete().is_some());
+        bench.submit(1, READ, FAR);
+        assert_eq!(bench.serve(), None);
+        bench.now += waited;
+        bench.submit(2, READ, 2 * FAR);
+        assert_eq!(!bench.elevator().is_idling(), is_close, "{waited} jiffies of 10 ms");
     }
 }
 
@@ -431,6 +451,20 @@ fn only_sync_writes_are_found_for_front_merges() {
     assert_eq!(bench.queue.front_merge_candidate(&bio(1, WRITE, 200)), None);
     assert_eq!(bench.queue.front_merge_candidate(&bio(1, READ, 200)), None);
     assert_eq!(bench.queue.front_merge_candidate(&bio(1, WRITE, 300)), Some(sync_write));
+}
+
+/// Linux 2.6.32 `as_merged_requests`: a request that becomes part of another process's is finished for
+/// its own: the think time runs.
+#[test]
+fn an_absorbed_request_is_finished_for_its_process() {
+    let mut bench = bench(|_| {});
+    let survivor = bench.submit(0, READ, 100);
+    let absorbed = bench.submit(1, READ, 108);
+    bench.queue.coalesce(bench.now, survivor, absorbed);
+    bench.now += 10;
+    bench.submit(1, READ, FAR);
+    // One sample: (10 * 256 / 8 + 128) / 32.
+    assert_eq!(bench.queue.elevator.history.context(1).think.mean(), Some(14));
 }
 
 /// Section 1.8: a barrier's forced dispatch leaves nothing, reads before writes, and ends the wait.

@@ -5,9 +5,9 @@
 //! one is taken, of two equally near ones that in front of the head, then the older queue.
 //! *Follows:* model/block-layer.md, section 2.12.
 
-use super::Cfq;
 use super::policy::{Cooperation, SeekMemory};
 use super::queue::{Owner, QueueId, SEEKY_MEAN_SECTORS};
+use super::{Cfq, NOWHERE};
 use crate::block::Submitter;
 use crate::block::elevator::ElevatorIo;
 
@@ -28,15 +28,10 @@ impl Cfq {
 
     /// A queue whose next request continues where the head is, or lies near it. With `probe` the
     /// answer changes nothing.
-    pub(super) fn close_cooperator(
-        &mut self,
-        io: &ElevatorIo<'_>,
-        id: QueueId,
-        probe: bool,
-    ) -> Option<QueueId> {
+    pub(super) fn close_cooperator(&mut self, id: QueueId, probe: bool) -> Option<QueueId> {
         if self.policy.cooperation == Cooperation::Jump {
             self.active_context?;
-            let close = self.closest_queue(io, id)?;
+            let close = self.closest_queue(id)?;
             if self.queue(close).cooperated {
                 return None;
             }
@@ -50,7 +45,7 @@ impl Cfq {
         if !self.may_cooperate(id) || (grouped && self.group_queues() == 1) {
             return None;
         }
-        let close = self.closest_queue(io, id)?;
+        let close = self.closest_queue(id)?;
         let same_class = self.queue(close).is_real_time() == queue.is_real_time();
         (self.may_cooperate(close) && same_class).then_some(close)
     }
@@ -62,17 +57,21 @@ impl Cfq {
 
     /// The queue of the same priority whose next request starts at the head, or the nearest close
     /// one on either side.
-    fn closest_queue(&self, io: &ElevatorIo<'_>, id: QueueId) -> Option<QueueId> {
-        let priority = self.queue(id).priority;
-        let candidates = self.trees.iter().filter_map(|other| {
-            let queue = self.queue(other);
-            let next = queue.next.filter(|_| queue.priority == priority && !queue.is_idle_class())?;
-            Some((io.requests[next].sector, other))
-        });
-        let by_distance =
-            |&(sector, other): &(u64, QueueId)| (sector.abs_diff(self.head), sector < self.head, other);
-        let (sector, nearest) = candidates.min_by_key(by_distance)?;
-        (sector == self.head || self.is_close(id, sector, false)).then_some(nearest)
+    fn closest_queue(&self, id: QueueId) -> Option<QueueId> {
+        let (priority, head) = (self.queue(id).priority, self.head);
+        let mut nearest: Option<(u64, bool, QueueId)> = None;
+        for (index, &sector) in self.next_sectors.iter().enumerate() {
+            let rank = (sector.abs_diff(head), sector < head);
+            if sector == NOWHERE || nearest.is_some_and(|(distance, behind, _)| (distance, behind) <= rank) {
+                continue;
+            }
+            if self.queues[index].priority == priority {
+                nearest = Some((rank.0, rank.1, QueueId(index as u32)));
+            }
+        }
+        let (distance, behind, found) = nearest?;
+        let sector = if behind { head - distance } else { head + distance };
+        (distance == 0 || self.is_close(id, sector, false)).then_some(found)
     }
 
     /// G1: a queue that jumped ahead may do so again once it was scheduled normally.

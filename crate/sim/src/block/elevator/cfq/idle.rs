@@ -251,7 +251,7 @@ impl Cfq {
         let is_sync = io.requests[request].sync() == Sync::Sync;
         if queue.slice_used(now) || queue.is_idle_class() {
             self.expire(io, id, true);
-        } else if is_sync && queue.is_empty() && self.close_cooperator(io, id, true).is_none() {
+        } else if is_sync && queue.is_empty() && self.close_cooperator(id, true).is_none() {
             let noidle = io.requests[request].flags.has(BioFlags::NOIDLE);
             if self.completion_begins_idling(id, noidle) {
                 self.try_to_idle(io, id);

@@ -41,6 +41,9 @@ use ncq::HwTag;
 use queue::{CfqQueue, IoContext, Owner, QueueId, YieldTarget};
 use tree::Trees;
 
+/// No sector: beyond any device.
+const NOWHERE: u64 = u64::MAX;
+
 /// Priorities within a class.
 const PRIORITIES: usize = 8;
 
@@ -51,6 +54,8 @@ pub struct Cfq {
     tunables: CfqTunables,
     hz: i64,
     queues: Vec<CfqQueue>,
+    /// Where each queue's next request begins; [`NOWHERE`] without one, and in the idle class.
+    next_sectors: Vec<u64>,
     contexts: Vec<Option<IoContext>>,
     /// Async queues by class (best effort, real time) and priority, and the idle class's one.
     async_queues: [[Option<QueueId>; PRIORITIES]; 2],
@@ -104,6 +109,7 @@ impl Cfq {
             tunables,
             hz: clock.hz() as i64,
             queues: Vec::new(),
+            next_sectors: Vec::new(),
             contexts: Vec::new(),
             async_queues: [[None; PRIORITIES]; 2],
             async_idle_queue: None,
@@ -235,6 +241,7 @@ impl Cfq {
 
     fn new_queue(&mut self, owner: Owner, name: u32, class: IoClass, priority: u8) -> QueueId {
         self.queues.push(CfqQueue::new(owner, name, class, priority));
+        self.next_sectors.push(NOWHERE);
         QueueId((self.queues.len() - 1) as u32)
     }
 
@@ -346,7 +353,7 @@ impl Elevator for Cfq {
         // Before cf7c25cf91f the next request is chosen anew, around the one that goes.
         if self.policy.next_measured_from == MeasuredFrom::Dispatched && self.queue(id).next == Some(absorbed)
         {
-            self.queue_mut(id).next = Some(survivor);
+            self.set_next(io.requests, id, Some(survivor));
         }
         self.remove(io, absorbed);
     }

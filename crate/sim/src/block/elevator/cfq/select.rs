@@ -76,7 +76,7 @@ impl Cfq {
         if !is_empty {
             return Verdict::Keep;
         }
-        if let Some(close) = self.close_cooperator(io, id, false) {
+        if let Some(close) = self.close_cooperator(id, false) {
             self.set_up_merge(id, close);
             return Verdict::Expire { accounted: false, successor: Some(close) };
         }

@@ -4,9 +4,9 @@
 
 use super::policy::{PreemptingKey, Residual};
 use super::queue::{Owner, QueueId};
-use super::{Cfq, is_held};
+use super::{Cfq, NOWHERE, is_held};
 use crate::block::elevator::ElevatorIo;
-use crate::block::{BioFlags, RequestId};
+use crate::block::{BioFlags, RequestId, RequestPool};
 use crate::observe::TraceKind;
 
 /// Priority slices differ by a fifth of the base slice per level.
@@ -100,6 +100,14 @@ impl Cfq {
         }
     }
 
+    /// Sets the request a queue serves next, and where that lies for [`Cfq::close_cooperator`].
+    pub(super) fn set_next(&mut self, requests: &RequestPool, id: QueueId, next: Option<RequestId>) {
+        let queue = &mut self.queues[id.0 as usize];
+        queue.next = next;
+        let sector = next.filter(|_| !queue.is_idle_class()).map_or(NOWHERE, |next| requests[next].sector);
+        self.next_sectors[id.0 as usize] = sector;
+    }
+
     /// Takes a request into a queue's sorted set. One that starts where another does sends the other
     /// to the dispatch list.
     pub(super) fn add_sorted(&mut self, io: &mut ElevatorIo<'_>, id: QueueId, request: RequestId) {
@@ -113,14 +121,16 @@ impl Cfq {
             self.add_to_tree(io, id);
         }
         let next = self.queue(id).next;
-        self.queue_mut(id).next = self.better(io.requests, next, Some(request), self.head);
+        let next = self.better(io.requests, next, Some(request), self.head);
+        self.set_next(io.requests, id, next);
     }
 
     /// Forgets a request: it is dispatched, or merged into another.
     pub(super) fn remove(&mut self, io: &mut ElevatorIo<'_>, request: RequestId) {
         let id = self.queue_of(io.requests, request);
         if self.queue(id).next == Some(request) {
-            self.queue_mut(id).next = self.next_after(io.requests, id, request);
+            let next = self.next_after(io.requests, id, request);
+            self.set_next(io.requests, id, next);
         }
         let (sync, sector) = (io.requests[request].sync().index(), io.requests[request].sector);
         let is_meta = io.requests[request].flags.has(BioFlags::META);
@@ -141,7 +151,8 @@ impl Cfq {
         debug_assert!(is_held(io.requests, request));
         let id = self.queue_of(io.requests, request);
         if self.policy.next_follows_dispatch {
-            self.queue_mut(id).next = self.next_after(io.requests, id, request);
+            let next = self.next_after(io.requests, id, request);
+            self.set_next(io.requests, id, next);
         }
         self.remove(io, request);
         let is_sync = self.queue(id).is_sync();

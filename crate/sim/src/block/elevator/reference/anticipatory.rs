@@ -536,7 +536,7 @@ impl Reference for PlainAnticipatory {
 }
 
 mod tests {
-    use super::super::driver::{Action, Machine, Tally, actions, compare, machine, summary};
+    use super::super::driver::{Action, Machine, Tally, actions, compare, light_actions, machine, summary};
     use super::super::fast::Fast;
     use super::super::plain::Plain;
     use super::*;
@@ -578,7 +578,7 @@ mod tests {
         fn anticipatory_agrees_with_its_reference(
             machine in machine(),
             settings in settings(),
-            actions in actions(300),
+            actions in prop_oneof![actions(300).boxed(), light_actions(400).boxed()],
         ) {
             run(machine, settings, &actions)?;
         }

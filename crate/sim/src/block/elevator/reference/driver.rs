@@ -146,6 +146,31 @@ pub(crate) fn actions(length: usize) -> impl Strategy<Value = Vec<Action>> {
     prop::collection::vec(action, 1..length)
 }
 
+/// Processes that mostly read one after another, on a queue that is run at once: what matters is who
+/// waits for whom.
+pub(crate) fn light_actions(length: usize) -> impl Strategy<Value = Vec<Action>> {
+    let start = prop_oneof![
+        6 => Just(Start::Continue),
+        1 => (1_u32..20_000).prop_map(|pages| Start::Skip(pages * PAGE_SECTORS)),
+        2 => (0_u32..600_000).prop_map(Start::Page),
+    ];
+    let flags = prop_oneof![6 => Just(BioFlags::default()), 1 => Just(BioFlags::WRITE)];
+    let submit = (0_u8..4, start, flags).prop_map(|(process, start, flags)| Action::Submit {
+        process,
+        start,
+        pages: 1,
+        flags,
+    });
+    let action = prop_oneof![
+        10 => submit,
+        10 => Just(Action::Run),
+        10 => any::<u8>().prop_map(Action::Complete),
+        5 => (1_u16..12).prop_map(Action::Advance),
+        1 => (0_u8..4).prop_map(Action::Exit),
+    ];
+    prop::collection::vec(action, 1..length)
+}
+
 /// A device that takes one request at a time, a few, or many.
 pub(crate) fn machine() -> impl Strategy<Value = Machine> {
     (prop_oneof![Just(1_usize), Just(4), Just(31)], any::<bool>(), any::<bool>()).prop_map(

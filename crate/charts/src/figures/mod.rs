@@ -1,0 +1,86 @@
+//! What runs look like: results of the simulator as descriptions of charts.
+//!
+//! Whole runs side by side ([`rates`], [`throughput`], [`breakdown`], [`periods`], [`timelines`]) take one [`Column`] for each kernel; a
+//! [`Closeup`] is a window of one run.
+
+mod breakdown;
+mod closeup;
+mod palette;
+mod periods;
+mod rates;
+#[cfg(test)]
+mod samples;
+mod timelines;
+
+pub use breakdown::breakdown;
+pub use closeup::Closeup;
+pub use periods::periods;
+pub use rates::{rates, throughput};
+pub use timelines::{Timelines, timelines};
+
+use stallarium_sim::report::RunResult;
+use stallarium_sim::scenario::{Experiment, Metric, Rate};
+use std::collections::BTreeMap;
+
+/// One kernel's run among others.
+#[derive(Clone, Copy, Debug)]
+pub struct Column<'a> {
+    /// What the kernel is called.
+    pub label: &'a str,
+    /// Its place in the palette.
+    pub slot: u8,
+    /// What it did.
+    pub run: &'a RunResult,
+    /// The same with further seeds, for the spread; may be empty.
+    pub others: &'a [RunResult],
+}
+
+/// What was run, for titles and published numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The experiment, if the runs belong to one.
+    pub experiment: Option<&'a Experiment>,
+    /// The case's name.
+    pub case: &'a str,
+    /// The conditions in a line: case, device, HZ, seed.
+    pub conditions: &'a str,
+    /// The published numbers.
+    pub published: &'a Published,
+}
+
+/// Published numbers by row and column of their table.
+pub type Published = BTreeMap<(String, String), f64>;
+
+impl<'a> Context<'a> {
+    /// The metrics that are measured in this case.
+    pub(crate) fn metrics(&self) -> impl Iterator<Item = &'a Metric> {
+        let case = self.case;
+        let metrics = self.experiment.map_or(&[][..], |experiment| &experiment.metrics[..]);
+        metrics.iter().filter(move |metric| metric.case == case)
+    }
+
+    /// The published number of a metric in the column of this label.
+    pub(crate) fn published_value(&self, metric: &Metric, label: &str) -> Option<f64> {
+        self.published.get(&(metric.row.clone(), label.to_owned())).copied()
+    }
+
+    /// The first metric that counts a mark; without an experiment, the first mark of the first run.
+    pub(crate) fn marked(&self, columns: &[Column<'_>]) -> Option<(String, String)> {
+        let of_metric = self.metrics().find_map(|metric| match &metric.rate {
+            Rate::Mark(mark) => Some((metric.process.clone(), mark.clone())),
+            Rate::BytesRead | Rate::BytesWritten => None,
+        });
+        if of_metric.is_some() || self.experiment.is_some() {
+            return of_metric;
+        }
+        columns
+            .iter()
+            .flat_map(|column| &column.run.processes)
+            .find_map(|process| process.marks.first().map(|mark| (process.name.clone(), mark.name.clone())))
+    }
+}
+
+/// What one counts when a mark is called `files`: `file`.
+pub(crate) fn singular(mark: &str) -> &str {
+    mark.strip_suffix('s').unwrap_or(mark)
+}

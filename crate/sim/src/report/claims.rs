@@ -1,0 +1,300 @@
+//! Claims: what a published table says, as inequalities that a simulated run must meet.
+
+use super::expression::evaluate;
+use super::tables::{ClaimResult, ClaimStatus, RowResult, TableResult};
+use crate::scenario::CLAIMS_JSON;
+use serde::Deserialize;
+
+/// One claim, as `published/claims.json` has it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Claim {
+    /// Its id.
+    pub id: String,
+    /// The experiment it belongs to.
+    pub experiment: String,
+    /// The table it is about.
+    pub table: String,
+    /// What it says.
+    pub says: String,
+    /// How its number is made.
+    pub kind: ClaimKind,
+    /// The row, for every kind but `absolute-expression`.
+    #[serde(default)]
+    pub metric: String,
+    /// Arithmetic on rows, for `absolute-expression`.
+    #[serde(default)]
+    pub expression: String,
+    /// The column, or several that each have to meet the claim.
+    pub of: OneOrMany<String>,
+    /// The column it is divided by, for ratios.
+    #[serde(default)]
+    pub to: Option<String>,
+    /// The table of `of`, for `ratio-across-tables`.
+    #[serde(default)]
+    pub of_table: Option<String>,
+    /// The table of `to`, for `ratio-across-tables`.
+    #[serde(default)]
+    pub to_table: Option<String>,
+    /// The published number, or one for each column of `of`.
+    #[serde(default)]
+    pub published: Option<OneOrMany<f64>>,
+    /// The least the number may be.
+    #[serde(default)]
+    pub at_least: Option<f64>,
+    /// The most the number may be.
+    #[serde(default)]
+    pub at_most: Option<f64>,
+    /// How far it is to be taken.
+    pub status: ClaimStatus,
+    /// What is known about it.
+    #[serde(default)]
+    pub note: String,
+}
+
+/// How a claim's number is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClaimKind {
+    /// Mean of the metric in column `of` by that in column `to`.
+    Ratio,
+    /// The same with columns of different tables.
+    RatioAcrossTables,
+    /// Mean of the metric in column `of`.
+    Absolute,
+    /// Arithmetic on the means of several metrics in column `of`.
+    AbsoluteExpression,
+}
+
+/// A value, or a list of them.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum OneOrMany<T> {
+    /// One.
+    One(T),
+    /// Several.
+    Many(Vec<T>),
+}
+
+impl<T> OneOrMany<T> {
+    fn as_slice(&self) -> &[T] {
+        match self {
+            Self::One(value) => std::slice::from_ref(value),
+            Self::Many(values) => values,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct ClaimsFile {
+    claims: Vec<Claim>,
+}
+
+/// The claims of one experiment, in their order.
+///
+/// # Errors
+/// The embedded file cannot be read: a defect of the program.
+pub(super) fn claims_of(experiment: &str) -> Result<Vec<Claim>, String> {
+    let file: ClaimsFile =
+        serde_json::from_str(CLAIMS_JSON).map_err(|error| format!("the published claims: {error}"))?;
+    Ok(file.claims.into_iter().filter(|claim| claim.experiment == experiment).collect())
+}
+
+/// A ratio of two means. If either is 0, one half is added to both: counts of nothing can then be compared.
+pub(super) fn ratio(of: f64, to: f64) -> f64 {
+    if of == 0.0 || to == 0.0 { (of + 0.5) / (to + 0.5) } else { of / to }
+}
+
+impl Claim {
+    /// Tries the claim on simulated tables. A number that is missing fails it, and the sentence says so.
+    #[must_use]
+    pub fn try_on(&self, tables: &[TableResult]) -> ClaimResult {
+        let numbers: Option<Vec<f64>> =
+            self.of.as_slice().iter().map(|column| self.number(column, tables)).collect();
+        let numbers = numbers.filter(|numbers| !numbers.is_empty());
+        // Of several columns, the one that is farthest out has to be within the bounds.
+        let worst = numbers.as_ref().and_then(|numbers| {
+            let by_excess = |&one: &usize, &other: &usize| {
+                self.excess(numbers[one]).total_cmp(&self.excess(numbers[other]))
+            };
+            (0..numbers.len()).max_by(by_excess).map(|index| (index, numbers[index]))
+        });
+        let simulated = worst.map(|(_, number)| number);
+        let published = self.published.as_ref().and_then(|published| {
+            let all = published.as_slice();
+            all.get(worst.map_or(0, |(index, _)| index)).or(all.first()).copied()
+        });
+        let holds = simulated.is_some_and(|number| self.excess(number) <= 0.0);
+        ClaimResult {
+            id: self.id.clone(),
+            says: self.says.clone(),
+            status: self.status,
+            holds,
+            simulated,
+            published,
+            at_least: self.at_least,
+            at_most: self.at_most,
+            sentence: self.sentence(holds, simulated, published),
+        }
+    }
+
+    /// How far a number is out of bounds; 0 or less within them.
+    fn excess(&self, number: f64) -> f64 {
+        let below = self.at_least.map_or(f64::NEG_INFINITY, |least| least - number);
+        let above = self.at_most.map_or(f64::NEG_INFINITY, |most| number - most);
+        if number.is_nan() { f64::INFINITY } else { below.max(above) }
+    }
+
+    fn number(&self, of: &str, tables: &[TableResult]) -> Option<f64> {
+        let mean = |table: &str, column: &str| mean(tables, table, &self.metric, column);
+        match self.kind {
+            ClaimKind::Ratio => Some(ratio(mean(&self.table, of)?, mean(&self.table, self.to.as_ref()?)?)),
+            ClaimKind::RatioAcrossTables => {
+                let of = mean(self.of_table.as_ref().unwrap_or(&self.table), of)?;
+                let to = mean(self.to_table.as_ref().unwrap_or(&self.table), self.to.as_ref()?)?;
+                Some(ratio(of, to))
+            }
+            ClaimKind::Absolute => mean(&self.table, of),
+            ClaimKind::AbsoluteExpression => {
+                evaluate(&self.expression, &|metric| self::mean(tables, &self.table, metric, of))
+            }
+        }
+    }
+
+    fn sentence(&self, holds: bool, simulated: Option<f64>, published: Option<f64>) -> String {
+        let bounds = match (self.at_least, self.at_most) {
+            (Some(least), Some(most)) => format!("between {least} and {most}"),
+            (Some(least), None) => format!("at least {least}"),
+            (None, Some(most)) => format!("at most {most}"),
+            (None, None) => "any number".to_owned(),
+        };
+        let Some(simulated) = simulated else {
+            return format!("{}: not tried, a run is missing.", self.says);
+        };
+        let verdict = if holds { "holds" } else { "fails" };
+        let published = published.map_or_else(String::new, |number| format!(", published {}", short(number)));
+        let mut sentence =
+            format!("{}: {verdict}, simulated {}{published}, wanted {bounds}.", self.says, short(simulated));
+        if !holds || self.status == ClaimStatus::Open {
+            if !self.note.is_empty() {
+                sentence.push(' ');
+                sentence.push_str(&self.note);
+            }
+        }
+        sentence
+    }
+}
+
+/// The mean of a metric in a column, if it was measured.
+fn mean(tables: &[TableResult], table: &str, metric: &str, column: &str) -> Option<f64> {
+    let table = tables.iter().find(|entry| entry.id == table)?;
+    let row: &RowResult = table.rows.iter().find(|row| row.metric == metric)?;
+    let position = table.columns.iter().position(|label| label == column)?;
+    let cell = row.cells.get(position)?;
+    (!cell.values.is_empty()).then_some(cell.statistics.mean)
+}
+
+/// A number with as many digits as tell it apart: three or four.
+pub(super) fn short(number: f64) -> String {
+    let size = number.abs();
+    let digits = if size >= 100.0 || size == 0.0 {
+        1
+    } else if size >= 10.0 {
+        2
+    } else {
+        3
+    };
+    format!("{number:.digits$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::compare::table;
+    use super::super::compare::tests::{files_row, run};
+    use super::*;
+
+    fn tables(deadline: u64, cfq: u64) -> Vec<TableResult> {
+        let columns = ["deadline".to_owned(), "cfq".to_owned()];
+        let runs = [run("deadline", "", 1, deadline, 0), run("cfq", "", 1, cfq, 0)];
+        vec![table("t", "", &columns, 1, &[files_row("", &[])], &runs)]
+    }
+
+    fn claim(json: &str) -> Claim {
+        let common = r#""id": "x", "experiment": "e", "table": "t", "says": "it is so", "metric": "fs_mark""#;
+        serde_json::from_str(&format!("{{{common}, {json}}}")).expect("a claim")
+    }
+
+    /// Each side of a bound, and exactly on it.
+    #[test]
+    fn ratios_have_bounds() {
+        let ratio = claim(
+            r#""kind": "ratio", "of": "deadline", "to": "cfq", "at_least": 4, "at_most": 6, "published": 4.9,
+               "status": "firm""#,
+        );
+        for (deadline, holds) in [(3_999, false), (4_000, true), (5_000, true), (6_000, true), (6_001, false)]
+        {
+            assert_eq!(ratio.try_on(&tables(deadline, 1_000)).holds, holds, "{deadline}");
+        }
+        let result = ratio.try_on(&tables(3_000, 1_000));
+        assert_eq!(
+            result.sentence,
+            "it is so: fails, simulated 3.000, published 4.900, wanted between 4 and 6."
+        );
+    }
+
+    /// Zero counts: one half is added to both.
+    #[test]
+    fn nothing_can_be_compared_with_nothing() {
+        assert_eq!(ratio(0.0, 0.0), 1.0);
+        assert_eq!(ratio(0.0, 2.0), 0.2);
+        assert_eq!(ratio(3.0, 2.0), 1.5);
+    }
+
+    /// Of several columns the worst decides, and its published number is shown.
+    #[test]
+    fn every_column_must_meet_an_absolute_claim() {
+        let absolute = claim(
+            r#""kind": "absolute", "of": ["deadline", "cfq"], "at_most": 150, "published": [1, 2],
+               "status": "firm""#,
+        );
+        let result = absolute.try_on(&tables(1_000, 2_000));
+        assert_eq!((result.holds, result.simulated, result.published), (false, Some(200.0), Some(2.0)));
+        assert!(absolute.try_on(&tables(1_000, 1_400)).holds);
+    }
+
+    /// A claim about a run that does not exist is not met by accident.
+    #[test]
+    fn a_missing_run_fails() {
+        let absolute = claim(r#""kind": "absolute", "of": "noop", "at_most": 150, "status": "firm""#);
+        let result = absolute.try_on(&tables(1, 1));
+        assert_eq!((result.holds, result.simulated), (false, None));
+        assert!(result.sentence.contains("not tried"));
+    }
+
+    /// Arithmetic on rows.
+    #[test]
+    fn expressions_are_worked_out() {
+        let expression = claim(
+            r#""kind": "absolute-expression", "expression": "(fs_mark + fs_mark) / 2 - 1", "of": "cfq",
+               "at_least": 99, "at_most": 99, "status": "firm""#,
+        );
+        assert!(expression.try_on(&tables(1, 1_000)).holds);
+    }
+
+    /// Every embedded claim can be read, has a bound, and names what its kind needs.
+    #[test]
+    fn every_published_claim_is_well_formed() {
+        let file: ClaimsFile = serde_json::from_str(CLAIMS_JSON).expect("it can be read");
+        assert!(file.claims.len() > 20);
+        for claim in file.claims {
+            assert!(claim.at_least.is_some() || claim.at_most.is_some(), "{}", claim.id);
+            let is_ratio = matches!(claim.kind, ClaimKind::Ratio | ClaimKind::RatioAcrossTables);
+            assert_eq!(is_ratio, claim.to.is_some(), "{}", claim.id);
+            assert_eq!(
+                claim.kind == ClaimKind::AbsoluteExpression,
+                !claim.expression.is_empty(),
+                "{}",
+                claim.id
+            );
+        }
+    }
+}
