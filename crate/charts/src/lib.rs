@@ -29,8 +29,8 @@
 //! `draw::body`, `draw::legend::entries`, `hit` and `table`.
 
 pub mod describe;
-pub mod figures;
 mod draw;
+pub mod figures;
 mod hit;
 mod layout;
 mod number;

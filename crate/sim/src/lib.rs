@@ -7,6 +7,7 @@ pub mod engine;
 pub mod fs;
 pub mod kernel;
 pub mod observe;
+pub mod published;
 pub mod report;
 pub mod scenario;
 pub mod simulation;

@@ -73,9 +73,10 @@ impl<'a> Context<'a> {
         if of_metric.is_some() || self.experiment.is_some() {
             return of_metric;
         }
-        columns.iter().flat_map(|column| &column.run.processes).find_map(|process| {
-            process.marks.first().map(|mark| (process.name.clone(), mark.name.clone()))
-        })
+        columns
+            .iter()
+            .flat_map(|column| &column.run.processes)
+            .find_map(|process| process.marks.first().map(|mark| (process.name.clone(), mark.name.clone())))
     }
 }
 

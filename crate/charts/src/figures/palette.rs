@@ -20,7 +20,9 @@ pub(super) fn cause(kind: CauseKind, via_journal: bool) -> Category {
         CauseKind::NotRun => (Tone::Series(4), Fill::Tint),
         CauseKind::NoFreeRequest => (Tone::Series(6), Fill::Solid),
         CauseKind::Journal => (Tone::Series(5), Fill::Solid),
-        CauseKind::Sleep | CauseKind::Work | CauseKind::Start | CauseKind::Ended => (Tone::Faint, Fill::Solid),
+        CauseKind::Sleep | CauseKind::Work | CauseKind::Start | CauseKind::Ended => {
+            (Tone::Faint, Fill::Solid)
+        }
     };
     let fill = match (via_journal, fill) {
         (true, Fill::Solid) => Fill::Half,

@@ -63,7 +63,9 @@ pub fn periods(context: &Context<'_>, columns: &[Column<'_>]) -> Option<Figure> 
         rules: Vec::new(),
     };
     let summary = found.iter().map(|(column, mark)| sentence(column, mark)).collect::<Vec<_>>().join(" ");
-    let mut figure = Figure::new(format!("How long each {unit} takes"), chart).subtitle(context.conditions).summary(summary);
+    let mut figure = Figure::new(format!("How long each {unit} takes"), chart)
+        .subtitle(context.conditions)
+        .summary(summary);
     if beyond > 0 {
         let beyond = crate::significant(beyond as f64);
         figure = figure.note(format!("{beyond} longer ones lie beyond the right end."));
@@ -94,7 +96,11 @@ fn sentence(column: &Column<'_>, mark: &MarkResult) -> String {
     let is_timed = column.run.queue.scheduler.idle_fired * 2 > mark.periods.count();
     if let (true, Some((ticks, share @ 50..))) = (is_timed, ticks(&mark.periods, tick_ns)) {
         let ticks: Vec<String> = ticks.iter().map(u64::to_string).collect();
-        text.push_str(&format!("; {share} % last {} ticks of {}, because a timer ends each wait", ticks.join(" or "), write(tick_ns)));
+        text.push_str(&format!(
+            "; {share} % last {} ticks of {}, because a timer ends each wait",
+            ticks.join(" or "),
+            write(tick_ns)
+        ));
     }
     text.push('.');
     text

@@ -26,7 +26,8 @@ pub fn rates(context: &Context<'_>, columns: &[Column<'_>]) -> Option<Figure> {
     let metric = context.metrics().find(|metric| matches!(metric.rate, Rate::Mark(_)));
     let rate = Rate::Mark(mark.clone());
     let unit = metric.map_or_else(|| format!("{mark}/s"), |metric| metric.unit.clone());
-    let axis = Axis::new(format!("{mark} per second of simulated time, logarithmic"), Unit::named(unit)).log();
+    let axis =
+        Axis::new(format!("{mark} per second of simulated time, logarithmic"), Unit::named(unit)).log();
     let title = format!("How many {mark} {process} gets done");
     bars(context, columns, &process, &rate, metric, axis, title)
 }
@@ -56,8 +57,12 @@ fn bars(
         .iter()
         .map(|column| {
             let mut bar = Bar::new(measure(column.run, process, rate)?);
-            let all: Vec<f64> =
-                column.others.iter().filter_map(|run| measure(run, process, rate)).chain([bar.value]).collect();
+            let all: Vec<f64> = column
+                .others
+                .iter()
+                .filter_map(|run| measure(run, process, rate))
+                .chain([bar.value])
+                .collect();
             if all.len() > 1 {
                 let low = all.iter().copied().fold(f64::INFINITY, f64::min);
                 let high = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -104,17 +109,23 @@ fn summary(columns: &[Column<'_>], series: &BarSeries, unit: &Unit) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stallarium_sim::scenario::Experiment;
     use crate::figures::Published;
     use crate::figures::samples::{column, run_with_marks};
+    use stallarium_sim::scenario::Experiment;
 
     /// The bars are counts by simulated time, and the sentence compares the extremes.
     #[test]
     fn bars_are_rates_of_simulated_time() {
-        let (fast, slow) = (run_with_marks("deadline", 2_500, 5_000_000_000), run_with_marks("cfq", 500, 5_000_000_000));
-        let context = Context { experiment: None, case: "fs-mark", conditions: "", published: &Published::new() };
+        let (fast, slow) =
+            (run_with_marks("deadline", 2_500, 5_000_000_000), run_with_marks("cfq", 500, 5_000_000_000));
+        let context =
+            Context { experiment: None, case: "fs-mark", conditions: "", published: &Published::new() };
         let figure = rates(&context, &[column(&fast, 0), column(&slow, 1)]).expect("marks were counted");
-        assert!(figure.summary.contains("deadline, 500") && figure.summary.contains("5 times as much"), "{}", figure.summary);
+        assert!(
+            figure.summary.contains("deadline, 500") && figure.summary.contains("5 times as much"),
+            "{}",
+            figure.summary
+        );
         let crate::Chart::Bars(bars) = &figure.chart else { panic!("bars") };
         let values: Vec<f64> = bars.series[0].bars.iter().flatten().map(|bar| bar.value).collect();
         assert_eq!(values, [500.0, 100.0]);
@@ -125,7 +136,8 @@ mod tests {
     #[test]
     fn published_numbers_are_references() {
         let experiment = Experiment::find("cfq-noidle-2010").expect("embedded");
-        let runs = [run_with_marks("deadline", 2_500, 5_000_000_000), run_with_marks("noop", 500, 5_000_000_000)];
+        let runs =
+            [run_with_marks("deadline", 2_500, 5_000_000_000), run_with_marks("noop", 500, 5_000_000_000)];
         let published = Published::from([(("fs_mark alone".to_owned(), "deadline".to_owned()), 529.44)]);
         let context =
             Context { experiment: Some(&experiment), case: "fs-mark", conditions: "", published: &published };

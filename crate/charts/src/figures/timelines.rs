@@ -27,13 +27,23 @@ pub fn timelines(context: &Context<'_>, columns: &[Column<'_>], which: Timelines
             let (process, mark) = marked?;
             let axis = Axis::new(format!("{mark} per second"), Unit::named(format!("{mark}/s")));
             let title = format!("{process}: {mark} per second");
-            (title, axis, Box::new(move |subject| *subject == Subject::Mark { process: process.clone(), mark: mark.clone() }))
+            (
+                title,
+                axis,
+                Box::new(move |subject| {
+                    *subject == Subject::Mark { process: process.clone(), mark: mark.clone() }
+                }),
+            )
         }
         Timelines::Reading => {
             let process = reader(context, columns)?;
             let axis = Axis::new("data read", Unit::named("MB/s"));
             let title = format!("{process}: data read");
-            (title, axis, Box::new(move |subject| *subject == Subject::BytesRead { process: process.clone() }))
+            (
+                title,
+                axis,
+                Box::new(move |subject| *subject == Subject::BytesRead { process: process.clone() }),
+            )
         }
         Timelines::Depth => {
             let axis = Axis::new("requests", Unit::named("requests"));

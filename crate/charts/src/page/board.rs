@@ -1,7 +1,7 @@
 //! The results on the screen, and the charts they give.
 
-use super::judge::{self, Judged, capital, quick_look};
 use super::check::{Checked, Column, check, meaning};
+use super::judge::{self, Judged, capital, quick_look};
 use super::setting::Setting;
 use crate::describe::Figure;
 use crate::figures::{self, Context, Published, Timelines};
@@ -78,7 +78,8 @@ impl Board {
         let run = self.runs.get(key)?;
         let marks = run.processes.iter().flat_map(|process| &process.marks);
         let period = marks.map(|mark| mark.period.p50_ns).filter(|ns| *ns > 0).max();
-        let wanted = period.map_or(WINDOW_NS, |ns| ns.saturating_mul(UNITS_SHOWN)).clamp(1, run.elapsed_ns.max(1));
+        let wanted =
+            period.map_or(WINDOW_NS, |ns| ns.saturating_mul(UNITS_SHOWN)).clamp(1, run.elapsed_ns.max(1));
         let start = (run.elapsed_ns / 2).min(run.elapsed_ns - wanted.min(run.elapsed_ns));
         // Whole milliseconds read better.
         let start = start - start % 1_000_000;
@@ -90,7 +91,8 @@ impl Board {
     #[must_use]
     pub fn first_kernel(&self) -> Option<&str> {
         let columns = self.shown.as_ref()?.columns.iter().filter(|column| self.has(&column.key));
-        let vain = |column: &&Column| self.runs.get(&column.key).map_or(0, |run| run.queue.scheduler.idle_fired);
+        let vain =
+            |column: &&Column| self.runs.get(&column.key).map_or(0, |run| run.queue.scheduler.idle_fired);
         // Of equals, the first.
         columns.rev().max_by_key(vain).map(|column| column.label.as_str())
     }
@@ -99,7 +101,8 @@ impl Board {
     #[must_use]
     pub fn digest(&self) -> Option<u64> {
         let columns = &self.shown.as_ref()?.columns;
-        let digests: Option<Vec<u64>> = columns.iter().map(|column| Some(self.runs.get(&column.key)?.digest.0)).collect();
+        let digests: Option<Vec<u64>> =
+            columns.iter().map(|column| Some(self.runs.get(&column.key)?.digest.0)).collect();
         match digests?[..] {
             [] => None,
             [one] => Some(one),
@@ -131,8 +134,14 @@ impl Board {
         for process in processes.iter().filter(|process| !process.is_kernel_thread) {
             let mut breakdowns = runs.iter().filter_map(|run| Breakdown::of(&[run], &process.name));
             let Some(base) = breakdowns.next() else { continue };
-            sentences.push(format!("{} under {}: {}", process.name, base.kernel, base.sentence(TimeWords::Plain)));
-            sentences.extend(breakdowns.map(|other| capital(&other.difference_sentence(&base, TimeWords::Plain))));
+            sentences.push(format!(
+                "{} under {}: {}",
+                process.name,
+                base.kernel,
+                base.sentence(TimeWords::Plain)
+            ));
+            sentences
+                .extend(breakdowns.map(|other| capital(&other.difference_sentence(&base, TimeWords::Plain))));
         }
         sentences
     }
@@ -223,7 +232,10 @@ mod tests {
         let shown = board.shown.as_ref().expect("set");
         let key = &shown.columns.iter().find(|column| column.label == "vanilla cfq").expect("on").key;
         let (start, end) = board.first_window(key).expect("run");
-        assert!(start % 1_000_000 == 0 && (30_000_000..=80_000_000).contains(&(end - start)), "{start} to {end}");
+        assert!(
+            start % 1_000_000 == 0 && (30_000_000..=80_000_000).contains(&(end - start)),
+            "{start} to {end}"
+        );
         assert!(end <= board.elapsed_ns(key).expect("run"));
     }
 

@@ -81,7 +81,8 @@ pub(super) struct Meaning {
 pub(super) fn meaning(setting: &Setting) -> Result<Meaning, Vec<Problem>> {
     let link = setting.link().map_err(|problem| vec![problem])?;
     let file = link.file()?;
-    let experiment = if setting.scenario.is_empty() { Experiment::find(&setting.experiment).ok() } else { None };
+    let experiment =
+        if setting.scenario.is_empty() { Experiment::find(&setting.experiment).ok() } else { None };
     if file.kernels.len() > COLUMNS_MAX {
         let place = stallarium_sim::scenario::Place::of_path("page", "kernels");
         let message = format!("at most {COLUMNS_MAX} kernels are compared at once");
@@ -95,7 +96,9 @@ pub(super) fn meaning(setting: &Setting) -> Result<Meaning, Vec<Problem>> {
 pub fn check(setting: &Setting) -> Checked {
     match meaning(setting) {
         Ok(meaning) => describe(setting, &meaning),
-        Err(problems) => Checked { complaints: problems.iter().map(complaint).collect(), ..Checked::default() },
+        Err(problems) => {
+            Checked { complaints: problems.iter().map(complaint).collect(), ..Checked::default() }
+        }
     }
 }
 
@@ -187,7 +190,8 @@ fn columns(setting: &Setting, meaning: &Meaning) -> Vec<Column> {
 /// What is special about a kernel: what its release and its patches say of themselves.
 fn about(choice: &KernelChoice) -> String {
     let release = kernel::releases().iter().find(|release| release.name == choice.release);
-    let patches = choice.patches.iter().filter_map(|name| kernel::patches().iter().find(|patch| patch.name == *name));
+    let patches =
+        choice.patches.iter().filter_map(|name| kernel::patches().iter().find(|patch| patch.name == *name));
     let sentences = release.map(|release| release.documentation).into_iter();
     sentences.chain(patches.map(|patch| patch.documentation)).collect::<Vec<_>>().join(" ")
 }
@@ -278,9 +282,18 @@ mod tests {
         let checked = check(&open_link("").setting);
         assert_eq!(checked.complaints, []);
         assert_eq!(checked.columns.len(), 5);
-        let on: Vec<&str> = checked.columns.iter().filter(|column| column.is_on).map(|column| column.label.as_str()).collect();
+        let on: Vec<&str> = checked
+            .columns
+            .iter()
+            .filter(|column| column.is_on)
+            .map(|column| column.label.as_str())
+            .collect();
         assert_eq!(on, ["deadline", "vanilla cfq", "8e55063 revert"]);
-        assert!(checked.conditions.contains("HZ=1000") && checked.conditions.contains("array"), "{}", checked.conditions);
+        assert!(
+            checked.conditions.contains("HZ=1000") && checked.conditions.contains("array"),
+            "{}",
+            checked.conditions
+        );
         assert_eq!(checked.cases.len(), 3);
     }
 
@@ -311,7 +324,10 @@ mod tests {
         setting.kernels.push("cfq@2.6.37".into());
         let checked = check(&setting);
         let added = checked.columns.last().expect("columns");
-        assert_eq!((added.name.as_str(), added.slot, added.is_extra, added.is_on), ("cfq@2.6.37", 5, true, true));
+        assert_eq!(
+            (added.name.as_str(), added.slot, added.is_extra, added.is_on),
+            ("cfq@2.6.37", 5, true, true)
+        );
         assert!(!added.about.is_empty());
         for release in ["2.6.30", "2.6.31", "2.6.32", "2.6.36"] {
             setting.kernels.push(format!("cfq@{release}"));
@@ -322,11 +338,16 @@ mod tests {
     /// What is wrong is told with the path of the field it belongs to.
     #[test]
     fn complaints_find_their_field() {
-        for (path, value) in [("machine.hz", "300"), ("tunable.slice_idle", "x"), ("machine.cpus", "0"), ("time", "5")] {
+        for (path, value) in
+            [("machine.hz", "300"), ("tunable.slice_idle", "x"), ("machine.cpus", "0"), ("time", "5")]
+        {
             let mut setting = open_link("").setting;
             setting.overrides.insert(path.into(), value.into());
             let checked = check(&setting);
-            assert_eq!(checked.complaints.iter().map(|complaint| complaint.path.as_str()).collect::<Vec<_>>(), [path]);
+            assert_eq!(
+                checked.complaints.iter().map(|complaint| complaint.path.as_str()).collect::<Vec<_>>(),
+                [path]
+            );
         }
         let setting = Setting { kernels: vec!["cfq@2.6.99".into()], ..open_link("").setting };
         let complaint = &check(&setting).complaints[0];

@@ -32,7 +32,8 @@ pub fn csv(figure: &Figure) -> String {
             for bin in 0..bins {
                 let from = chart.first + bin as f64 * chart.bin_width();
                 let ends = [from, from + chart.bin_width()].map(|end| end.to_string());
-                let counts = chart.series.iter().map(|series| series.counts.get(bin).unwrap_or(&0).to_string());
+                let counts =
+                    chart.series.iter().map(|series| series.counts.get(bin).unwrap_or(&0).to_string());
                 out.row(ends.into_iter().chain(counts));
             }
         }
@@ -58,7 +59,10 @@ pub fn csv(figure: &Figure) -> String {
             out.row(["lane", "from_ns", "to_ns", "what", "label"]);
             for lane in &chart.lanes {
                 for interval in &lane.intervals {
-                    let what = chart.categories.get(interval.category).map_or("", |category| category.label.as_str());
+                    let what = chart
+                        .categories
+                        .get(interval.category)
+                        .map_or("", |category| category.label.as_str());
                     let (from, to) = (interval.start_ns.to_string(), interval.end_ns.to_string());
                     out.row([lane.label.as_str(), &from, &to, what, interval.label.as_deref().unwrap_or("")]);
                 }
@@ -164,7 +168,12 @@ mod tests {
     fn rows_are_quoted() {
         let mut series = BarSeries::slot("a \"good\", one", 0);
         series.bars = vec![Some(Bar::new(1.5).reference(2.0))];
-        let bars = Bars { axis: Axis::new("", Unit::Count), groups: vec!["x".into()], series: vec![series], reference: String::new() };
+        let bars = Bars {
+            axis: Axis::new("", Unit::Count),
+            groups: vec!["x".into()],
+            series: vec![series],
+            reference: String::new(),
+        };
         let text = csv(&Figure::new("", bars));
         assert_eq!(text.lines().nth(1), Some("x,\"a \"\"good\"\", one\",1.5,,,2"));
     }

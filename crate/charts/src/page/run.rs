@@ -36,9 +36,11 @@ impl PageRun {
         let found = columns.into_iter().find(|(column, scenario)| {
             named(&column.label.as_str()) || scenario.kernel.to_string() == kernel
         });
-        let (column, scenario) = found.ok_or_else(|| format!("There is no kernel {kernel} in this setting."))?;
+        let (column, scenario) =
+            found.ok_or_else(|| format!("There is no kernel {kernel} in this setting."))?;
         let label = RunLabel::new(&column.label, &setting.case);
-        let runner = if keep { Runner::new(scenario, label) } else { Runner::without_checkpoints(scenario, label) };
+        let runner =
+            if keep { Runner::new(scenario, label) } else { Runner::without_checkpoints(scenario, label) };
         let runner = runner.map_err(|error| format!("{error}."))?;
         Ok(Self { runner, key: run_key(scenario) })
     }
@@ -107,7 +109,11 @@ mod tests {
         let service = closeup.figure("service").expect("something is served");
         assert!(service.summary.contains("in vain"), "{}", service.summary);
         let crate::Chart::Lanes(lanes) = &service.chart else { panic!("lanes") };
-        let vain = lanes.categories.iter().position(|category| category.label == "idling, in vain").expect("a category");
+        let vain = lanes
+            .categories
+            .iter()
+            .position(|category| category.label == "idling, in vain")
+            .expect("a category");
         let idle = lanes.lanes.iter().find(|lane| lane.label == "idling for").expect("a lane");
         let count = idle.intervals.iter().filter(|interval| interval.category == vain).count();
         assert!((3..=7).contains(&count), "about one in 9 or 10 ms of 50 ms: {count}");
@@ -128,7 +134,10 @@ mod tests {
                 let Some(figure) = closeup.figure(name) else { continue };
                 let crate::Chart::Lanes(chart) = &figure.chart else { panic!("lanes") };
                 for lane in &chart.lanes {
-                    assert!(lane.intervals.windows(2).all(|pair| pair[0].end_ns <= pair[1].start_ns), "{name}: {lane:?}");
+                    assert!(
+                        lane.intervals.windows(2).all(|pair| pair[0].end_ns <= pair[1].start_ns),
+                        "{name}: {lane:?}"
+                    );
                     assert!(lane.intervals.iter().all(|interval| interval.category < chart.categories.len()));
                 }
             }
@@ -140,7 +149,8 @@ mod tests {
     fn deadline_has_no_slices() {
         let mut run = PageRun::new(&short(), "deadline", true).expect("right");
         while !run.advance(10_000) {}
-        let service = run.look(100_000_000, 110_000_000).expect("run").figure("service").expect("something is served");
+        let service =
+            run.look(100_000_000, 110_000_000).expect("run").figure("service").expect("something is served");
         assert!(service.summary.contains("does not idle"), "{}", service.summary);
     }
 

@@ -134,7 +134,8 @@ pub fn open_link(fragment: &str) -> Opened {
     };
     let Some(link) = link else { return Opened { remarks, ..Opened::default() } };
     let (start_ns, end_ns) = link.view.range_ns.unwrap_or((0, 0));
-    let view = View { kernel: link.view.selected.clone(), start_ns, end_ns, charts: link.view.charts.clone() };
+    let view =
+        View { kernel: link.view.selected.clone(), start_ns, end_ns, charts: link.view.charts.clone() };
     let digest = link.digest.map_or(String::new(), |digest| format!("{digest:016x}"));
     Opened { setting: Setting::of(&link), view, digest, remarks }
 }
@@ -198,7 +199,10 @@ mod tests {
         for fragment in ["#9t.x=1", "#1z.%%%", "#1t.machin.hz=3", "nonsense"] {
             let opened = open_link(fragment);
             assert_eq!(opened.setting, open_link("").setting, "{fragment}");
-            assert!(opened.remarks.len() >= 2 && opened.remarks.iter().all(|text| text.ends_with('.')), "{opened:?}");
+            assert!(
+                opened.remarks.len() >= 2 && opened.remarks.iter().all(|text| text.ends_with('.')),
+                "{opened:?}"
+            );
         }
     }
 

@@ -31,7 +31,10 @@ impl BlockQueue {
         if !self.fits(id, bio.sectors, segments(bio)) {
             // The kernel marks such a request as not to be merged with any more.
             self.requests[id].merging_over = true;
-            self.last_merge = None;
+            self.requests.hash_remove(id);
+            if self.current_last_merge() == Some(id) {
+                self.last_merge = None;
+            }
             return false;
         }
         self.requests.hash_remove(id);

@@ -199,6 +199,7 @@ impl RequestPool {
     /// Frees a request whose bios have been taken.
     pub fn release(&mut self, id: RequestId) {
         debug_assert_eq!(self[id].first_bio, NONE, "bios of a freed request would be lost");
+        debug_assert_ne!(self.hash_find(self[id].end()), Some(id), "a freed request can be merged with");
         self[id].place = Place::Free;
         self.free.push(id.0);
     }

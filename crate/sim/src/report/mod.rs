@@ -15,6 +15,7 @@ pub mod published;
 mod results;
 mod runner;
 pub mod statistics;
+mod summary;
 mod tables;
 mod terms;
 mod timelines;

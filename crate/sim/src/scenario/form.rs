@@ -4,8 +4,8 @@
 //! Whatever a field is set to goes through [`Overrides`](super::Overrides) under the field's path, so that a form, a link and a command line mean the same.
 
 use super::check::MAX_TIME_NS;
-use super::vocabulary::tunables;
 use super::link::{Link, Subject};
+use super::vocabulary::tunables;
 use super::{Experiment, FileSystemKind, KernelColumn, ScenarioFile};
 use crate::block::elevator::tunables::{TunableInfo, TunableUnit};
 use crate::device;
@@ -135,7 +135,8 @@ fn run_fields(link: &Link, file: &ScenarioFile, usual: &ScenarioFile) -> Vec<Fie
         && let Ok(case) = Experiment::find(id).as_ref().map(|experiment| experiment.case(case))
         && let Ok(case) = case
     {
-        about = format!("How much time is simulated. The published numbers need {}.", format_time(case.time_ns));
+        about =
+            format!("How much time is simulated. The published numbers need {}.", format_time(case.time_ns));
     }
     let longest = format_time(MAX_TIME_NS);
     vec![
@@ -160,12 +161,8 @@ fn tunable_fields(link: &Link, file: &ScenarioFile, usual: &ScenarioFile) -> Vec
             by_name.entry(info.name).or_insert_with(|| (info, Vec::new())).1.push(column);
         }
     }
-    let mut order: Vec<&str> = file
-        .kernels
-        .iter()
-        .flat_map(|column| tunables(&column.kernel))
-        .map(|info| info.name)
-        .collect();
+    let mut order: Vec<&str> =
+        file.kernels.iter().flat_map(|column| tunables(&column.kernel)).map(|info| info.name).collect();
     let mut seen = std::collections::BTreeSet::new();
     order.retain(|name| seen.insert(*name));
     let fields = order.into_iter().filter_map(|name| {
@@ -174,7 +171,8 @@ fn tunable_fields(link: &Link, file: &ScenarioFile, usual: &ScenarioFile) -> Vec
             let plain = usual.kernels.iter().find(|other| other.label == column.label);
             plain.and_then(|plain| plain.kernel.tunables.get(name)).copied().unwrap_or(info.default)
         });
-        let value = distinct(columns, |column| column.kernel.tunables.get(name).copied().unwrap_or(info.default));
+        let value =
+            distinct(columns, |column| column.kernel.tunables.get(name).copied().unwrap_or(info.default));
         let path = format!("tunable.{name}");
         let given = link.settings.get(&path).cloned();
         let who = if columns.len() == file.kernels.len() {
@@ -222,16 +220,25 @@ fn machine_fields(link: &Link, file: &ScenarioFile, plain: &Link, usual: &Scenar
         machine("machine.device", &device.collect::<Vec<_>>().join(" "))
             .values(preset(link, file), preset(plain, usual))
             .one_of(device::presets().iter().map(|preset| preset.name)),
-        machine("machine.hz", "Ticks of the kernel's clock per second. Slices and idle timers are whole ticks.")
-            .values(now.hz, then.hz)
-            .one_of([100, 250, 1000]),
+        machine(
+            "machine.hz",
+            "Ticks of the kernel's clock per second. Slices and idle timers are whole ticks.",
+        )
+        .values(now.hz, then.hz)
+        .one_of([100, 250, 1000]),
         machine("machine.cpus", "Processors.").values(now.cpus, then.cpus).range("", "1 to 64"),
-        machine("machine.exact-timers", "Timers expire exactly, not on a tick: what no kernel of the time did.")
-            .values(now.exact_timers, then.exact_timers)
-            .switch("false", "true"),
-        machine("machine.file-system.kind", "The file system and its journal: ext3 with jbd, ext4 with jbd2.")
-            .values(kind(now.file_system.kind), kind(then.file_system.kind))
-            .one_of(["ext3", "ext4"]),
+        machine(
+            "machine.exact-timers",
+            "Timers expire exactly, not on a tick: what no kernel of the time did.",
+        )
+        .values(now.exact_timers, then.exact_timers)
+        .switch("false", "true"),
+        machine(
+            "machine.file-system.kind",
+            "The file system and its journal: ext3 with jbd, ext4 with jbd2.",
+        )
+        .values(kind(now.file_system.kind), kind(then.file_system.kind))
+        .one_of(["ext3", "ext4"]),
         machine("machine.file-system.barrier", "Mounted with barriers: each commit waits until it is safe.")
             .values(now.file_system.barrier, then.file_system.barrier)
             .switch("false", "true"),
@@ -257,7 +264,8 @@ mod tests {
 
     fn link(settings: &[(&str, &str)]) -> Link {
         let mut link = Link::to_experiment("cfq-noidle-2010").expect("embedded");
-        link.settings = settings.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
+        link.settings =
+            settings.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
         link
     }
 
@@ -270,7 +278,8 @@ mod tests {
     #[test]
     fn whatever_a_field_offers_is_accepted() {
         for field in all(&link(&[])).iter().filter(|field| field.path != "seed") {
-            let tried = if field.choices.is_empty() { vec![field.value.clone()] } else { field.choices.clone() };
+            let tried =
+                if field.choices.is_empty() { vec![field.value.clone()] } else { field.choices.clone() };
             for value in tried.iter().filter(|value| !value.contains(" or ")) {
                 let set = link(&[(&field.path, value)]);
                 assert!(set.file().is_ok(), "{} = {value}: {:?}", field.path, set.file().err());
@@ -304,9 +313,14 @@ mod tests {
     #[test]
     fn tunables_name_the_kernels_that_have_them() {
         let fields = all(&link(&[]));
-        let slice_idle = fields.iter().find(|field| field.path == "tunable.slice_idle").expect("CFQ is there");
+        let slice_idle =
+            fields.iter().find(|field| field.path == "tunable.slice_idle").expect("CFQ is there");
         assert_eq!((slice_idle.value.as_str(), slice_idle.unit.as_str()), ("8", "ms"));
-        assert!(slice_idle.about.contains("vanilla cfq") && !slice_idle.about.contains("deadline"), "{}", slice_idle.about);
+        assert!(
+            slice_idle.about.contains("vanilla cfq") && !slice_idle.about.contains("deadline"),
+            "{}",
+            slice_idle.about
+        );
     }
 
     /// A complaint has the range and the nearest name, and stands without the field's name.

@@ -13,6 +13,11 @@ use std::path::PathBuf;
 pub(super) const MEASURES: &[Measure] = &[
     Measure { name: "queue", about: "the event queue beside NeXosim and SimPy, hold model", run: queue },
     Measure {
+        name: "block",
+        about: "requests through CFQ, and a whole experiment, natively and in wasm",
+        run: block,
+    },
+    Measure {
         name: "page",
         about: "the page in Chromium: its weight, and the time to its first chart",
         run: page,
@@ -85,15 +90,77 @@ fn queue(project: &Project) -> Outcome<Vec<Row>> {
     ])
 }
 
+/// Requests of one measured run through the block layer.
+const REQUESTS: &str = "2000000";
+
+fn block(project: &Project) -> Outcome<Vec<Row>> {
+    let native = own_program(project)?;
+    let module = wasm_module(project)?;
+    let script = project.root.join("tests/bench/wasm.mjs");
+    let wasm = |what: &[&str]| {
+        let arguments = [script.as_os_str(), module.as_os_str()];
+        Child::new("node").args(arguments).args(what).output()
+    };
+    let mut rates: [Vec<f64>; 4] = Default::default();
+    for _ in 0..ROUNDS {
+        let own = |what: &[&str]| Child::new(&native).args(what).output();
+        let runs = [
+            own(&["block", "cfq", REQUESTS])?,
+            wasm(&["block", REQUESTS])?,
+            own(&["experiment", "mixed"])?,
+            wasm(&["experiment"])?,
+        ];
+        for (rates, output) in rates.iter_mut().zip(runs) {
+            let words: Vec<f64> = output.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+            let [count, seconds, _] = words[..] else { return Err(format!("not a measurement: {output}")) };
+            rates.push(count / seconds / 1e6);
+        }
+    }
+    let medians: Vec<f64> = rates.into_iter().filter_map(median).collect();
+    let [native, wasm, native_whole, wasm_whole] = medians[..] else { return Err("no figure".into()) };
+    let unit = "M requests/s";
+    let whole = "whole machine, fs_mark beside a reader, 120 s";
+    Ok(vec![
+        Row::at_least("block requests through CFQ, natively", native, 2.0, unit),
+        Row::slower_at_most("block requests through CFQ, wasm", wasm, 1.5, "native", native, unit),
+        Row::slower_at_most(whole, wasm_whole, 1.5, "native", native_whole, unit),
+    ])
+}
+
+/// The measurements as a wasm module, optimised as the page's is.
+fn wasm_module(project: &Project) -> Outcome<PathBuf> {
+    crate::tools::wasm_target()?;
+    let binaries = node::packages(project)?;
+    let target = project.root.join("target");
+    Child::new("cargo")
+        .args(["build", "--release", "--quiet", "--package", "stallarium-bench", "--lib"])
+        .args(["--target", "wasm32-unknown-unknown", "--target-dir"])
+        .args([&target])
+        .dir(&project.root)
+        .run()?;
+    let built = target.join("wasm32-unknown-unknown/release/stallarium_bench.wasm");
+    let optimised = target.join("stallarium-bench.opt.wasm");
+    Child::new(binaries.join("wasm-opt"))
+        .args(["-O3".as_ref(), built.as_os_str(), "-o".as_ref(), optimised.as_os_str()])
+        .args(["--enable-bulk-memory", "--enable-nontrapping-float-to-int", "--enable-sign-ext"])
+        .args(["--enable-mutable-globals", "--enable-reference-types", "--enable-multivalue"])
+        .run()?;
+    Ok(optimised)
+}
+
 fn own_queue(project: &Project) -> Outcome<Runner> {
+    let program = own_program(project)?;
+    Ok(Runner { name: "stallarium", program, first_arguments: vec!["hold".into()], events: "5000000" })
+}
+
+fn own_program(project: &Project) -> Outcome<PathBuf> {
     let target = project.root.join("target");
     Child::new("cargo")
         .args(["build", "--release", "--quiet", "--package", "stallarium-bench", "--target-dir"])
         .args([&target])
         .dir(&project.root)
         .run()?;
-    let program = target.join("release/stallarium-bench");
-    Ok(Runner { name: "stallarium", program, first_arguments: vec!["hold".into()], events: "5000000" })
+    Ok(target.join("release/stallarium-bench"))
 }
 
 fn nexosim(project: &Project) -> Outcome<Runner> {

@@ -27,6 +27,36 @@ impl Row {
         }
     }
 
+    /// A rate that should be at least `limit`; the ratio is what it is of that.
+    pub(super) fn at_least(what: &str, rate: f64, limit: f64, unit: &str) -> Self {
+        Self {
+            what: what.into(),
+            figure: format!("{} {unit}", rounded(rate)),
+            target: format!("at least {} {unit}", rounded(limit)),
+            ratio: Some(rate / limit),
+            is_met: Some(rate >= limit),
+        }
+    }
+
+    /// A rate that may be at most `factor` times slower than another's; the ratio is how much slower it is.
+    pub(super) fn slower_at_most(
+        what: &str,
+        rate: f64,
+        factor: f64,
+        other: &str,
+        other_rate: f64,
+        unit: &str,
+    ) -> Self {
+        let ratio = other_rate / rate;
+        Self {
+            what: format!("{what} against {other}"),
+            figure: format!("{} {unit}", rounded(rate)),
+            target: format!("at most {} times slower than {} {unit}", rounded(factor), rounded(other_rate)),
+            ratio: Some(ratio),
+            is_met: Some(ratio <= factor),
+        }
+    }
+
     /// A rate that should be at least `factor` times a rival's.
     pub(super) fn at_least_times(
         what: &str,

@@ -32,7 +32,8 @@ pub(super) fn figure(closeup: &Closeup) -> Option<Figure> {
             Bucket { min: bucket.min - shift, max: bucket.max - shift, last: bucket.last - shift, ..*bucket };
     }
     let most = |line: &LineSeries| {
-        let shown = line.buckets.iter().filter(|bucket| bucket.at_ns >= span.start_ns && bucket.at_ns < span.end_ns);
+        let shown =
+            line.buckets.iter().filter(|bucket| bucket.at_ns >= span.start_ns && bucket.at_ns < span.end_ns);
         shown.map(|bucket| bucket.max).fold(0.0, f64::max)
     };
     if device.buckets.is_empty() {

@@ -48,8 +48,12 @@ pub(super) fn figure(closeup: &Closeup) -> Option<Figure> {
     let series: Vec<DotSeries> = order.into_iter().map(|index| std::mem::take(&mut series[index])).collect();
     let total: u64 = counts.iter().sum();
     let named = ["reads", "sync writes", "async writes", "barriers or flushes"];
-    let parts: Vec<String> =
-        named.iter().zip(counts).filter(|(_, count)| *count > 0).map(|(name, count)| format!("{count} {name}")).collect();
+    let parts: Vec<String> = named
+        .iter()
+        .zip(counts)
+        .filter(|(_, count)| *count > 0)
+        .map(|(name, count)| format!("{count} {name}"))
+        .collect();
     let mut chart = Dots {
         span: closeup.span,
         y: Axis::new("place on the disk", Unit::Sectors),

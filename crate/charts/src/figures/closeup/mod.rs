@@ -11,7 +11,6 @@ use crate::describe::{Figure, Span, Tone};
 use serde::{Deserialize, Serialize};
 use stallarium_sim::report::{Detail, events};
 
-
 /// A window, seen closely.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Closeup {
@@ -42,7 +41,9 @@ impl Closeup {
         match self.detail.events.last() {
             Some(last) if self.detail.dropped > 0 && last.time_ns < self.span.end_ns => {
                 let at = crate::instant(last.time_ns as f64, 1e6);
-                format!("More happens in this window than can be kept: its detail ends at {at}. Zoom in to see the rest.")
+                format!(
+                    "More happens in this window than can be kept: its detail ends at {at}. Zoom in to see the rest."
+                )
             }
             _ => String::new(),
         }

@@ -186,7 +186,10 @@ impl<'a> Reading<'a> {
             return None;
         }
         let chart = Lanes { span, categories: self.categories(has_slices), kinds: kinds(has_slices), lanes };
-        Some(Figure::new("Who is served, and for whom the scheduler idles", chart).summary(self.summary(&idles, has_slices)))
+        Some(
+            Figure::new("Who is served, and for whom the scheduler idles", chart)
+                .summary(self.summary(&idles, has_slices)),
+        )
     }
 
     fn categories(&self, has_slices: bool) -> Vec<Category> {
@@ -205,7 +208,10 @@ impl<'a> Reading<'a> {
 
     fn summary(&self, idles: &[(u64, u64, usize, Outcome)], has_slices: bool) -> String {
         if !has_slices {
-            return format!("The {} elevator has no slices and does not idle for a process.", self.closeup.elevator);
+            return format!(
+                "The {} elevator has no slices and does not idle for a process.",
+                self.closeup.elevator
+            );
         }
         let span = self.closeup.span;
         let total = |outcome: Outcome| {
@@ -216,7 +222,8 @@ impl<'a> Reading<'a> {
         if idles.is_empty() {
             return "In this window the scheduler never idles.".to_owned();
         }
-        let (rewarded, vain, cut) = (total(Outcome::Rewarded), total(Outcome::InVain), total(Outcome::CutOff));
+        let (rewarded, vain, cut) =
+            (total(Outcome::Rewarded), total(Outcome::InVain), total(Outcome::CutOff));
         format!(
             "In this window the scheduler idles {} times: {} in vain ({}), {} rewarded by a request ({}), {} cut off ({}).",
             idles.len(),

@@ -48,10 +48,13 @@ pub(super) fn figure(closeup: &Closeup) -> Option<Figure> {
         match event.kind {
             TraceKind::Task(task, state) => {
                 let task = usize::try_from(task).unwrap_or(usize::MAX);
-                let ended = states.get_mut(task).and_then(|current| current.change(event.time_ns, category(state)));
+                let ended =
+                    states.get_mut(task).and_then(|current| current.change(event.time_ns, category(state)));
                 keep(&mut lanes, task, ended);
             }
-            TraceKind::Mark(task, mark, amount) if event.time_ns >= span.start_ns && event.time_ns < span.end_ns => {
+            TraceKind::Mark(task, mark, amount)
+                if event.time_ns >= span.start_ns && event.time_ns < span.end_ns =>
+            {
                 let names = closeup.detail.tasks.get(task as usize).map(|task| &task.marks);
                 let name = names.and_then(|names| names.get(usize::from(mark)));
                 let label = name.map(|name| format!("{amount} {name}"));
@@ -67,7 +70,9 @@ pub(super) fn figure(closeup: &Closeup) -> Option<Figure> {
         let ended = current.change(end_ns, None);
         keep(&mut lanes, task, ended);
     }
-    let is_kernel = |lane: &Lane| closeup.detail.tasks.iter().any(|task| task.name == lane.label && task.is_kernel_thread);
+    let is_kernel = |lane: &Lane| {
+        closeup.detail.tasks.iter().any(|task| task.name == lane.label && task.is_kernel_thread)
+    };
     lanes.sort_by_key(is_kernel);
     lanes.retain(|lane| !lane.intervals.is_empty());
     let before = lanes.len();
@@ -81,19 +86,27 @@ pub(super) fn figure(closeup: &Closeup) -> Option<Figure> {
         Category::new("wants a CPU", Tone::Series(2), Fill::Tint),
     ];
     categories.extend(WAITS.map(palette::wait));
-    let used = |category: usize| lanes.iter().flat_map(|lane| &lane.intervals).any(|interval| interval.category == category);
+    let used = |category: usize| {
+        lanes.iter().flat_map(|lane| &lane.intervals).any(|interval| interval.category == category)
+    };
     let kept: Vec<usize> = (0..categories.len()).filter(|&index| used(index)).collect();
     for interval in lanes.iter_mut().flat_map(|lane| &mut lane.intervals) {
         interval.category = kept.iter().position(|&index| index == interval.category).unwrap_or(usize::MAX);
     }
     let categories = kept.iter().filter_map(|&index| categories.get(index).cloned()).collect();
     let has_marks = lanes.iter().any(|lane| !lane.events.is_empty());
-    let kinds =
-        if has_marks { vec![EventKind::new("unit of work done", Tone::Neutral, Marker::Diamond)] } else { Vec::new() };
-    let mut figure = Figure::new("What each process is doing", Lanes { span, categories, kinds, lanes }).summary(summary);
+    let kinds = if has_marks {
+        vec![EventKind::new("unit of work done", Tone::Neutral, Marker::Diamond)]
+    } else {
+        Vec::new()
+    };
+    let mut figure =
+        Figure::new("What each process is doing", Lanes { span, categories, kinds, lanes }).summary(summary);
     if hidden > 0 {
         let what = if hidden == 1 { "One task that does" } else { "Tasks that do" };
-        figure = figure.note(format!("{what} next to nothing here, or that would be one lane too many, left out: {hidden}."));
+        figure = figure.note(format!(
+            "{what} next to nothing here, or that would be one lane too many, left out: {hidden}."
+        ));
     }
     Some(figure)
 }
@@ -102,7 +115,9 @@ pub(super) fn figure(closeup: &Closeup) -> Option<Figure> {
 fn is_idle(lane: &Lane, closeup: &Closeup) -> bool {
     let span = closeup.span;
     let idle = FIRST_WAIT + WAITS.iter().position(|wait| *wait == WaitKind::Work).unwrap_or(0);
-    let within = |interval: &Interval| interval.end_ns.min(span.end_ns).saturating_sub(interval.start_ns.max(span.start_ns));
+    let within = |interval: &Interval| {
+        interval.end_ns.min(span.end_ns).saturating_sub(interval.start_ns.max(span.start_ns))
+    };
     let ns: u64 = lane.intervals.iter().filter(|interval| interval.category == idle).map(within).sum();
     ns as f64 > span.end_ns.saturating_sub(span.start_ns) as f64 * 0.98
 }
@@ -115,7 +130,8 @@ fn summary(lanes: &[Lane], closeup: &Closeup) -> String {
         let mut totals = [0u64; FIRST_WAIT + WAITS.len()];
         for interval in &lane.intervals {
             if let Some(total) = totals.get_mut(interval.category) {
-                *total += interval.end_ns.min(span.end_ns).saturating_sub(interval.start_ns.max(span.start_ns));
+                *total +=
+                    interval.end_ns.min(span.end_ns).saturating_sub(interval.start_ns.max(span.start_ns));
             }
         }
         let Some((most, ns)) = totals.iter().enumerate().max_by_key(|(_, ns)| **ns) else { continue };
@@ -128,7 +144,12 @@ fn summary(lanes: &[Lane], closeup: &Closeup) -> String {
             }),
         };
         let (part, whole) = (*ns as f64, span.end_ns.saturating_sub(span.start_ns) as f64);
-        sentences.push(format!("{} {what} for {} of {}.", lane.label, Unit::Nanoseconds.write(part), Unit::Nanoseconds.write(whole)));
+        sentences.push(format!(
+            "{} {what} for {} of {}.",
+            lane.label,
+            Unit::Nanoseconds.write(part),
+            Unit::Nanoseconds.write(whole)
+        ));
     }
     sentences.join(" ")
 }
