@@ -59,7 +59,7 @@ export class CloseupView {
         button("▶", "Later", () => this.span.move(0.5)),
         button("+", "Zoom in", () => this.span.zoom(0.5)),
         button("−", "Zoom out", () => this.span.zoom(2)),
-        button("All", "The whole run", () => this.span.set(0, this.span.limit_ns)),
+        button("All", "All of the run", () => this.span.set(0, this.span.limit_ns)),
       ),
     );
     this.status = h("p", { class: "hint", role: "status" });

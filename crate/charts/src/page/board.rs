@@ -81,9 +81,10 @@ impl Board {
         let wanted =
             period.map_or(WINDOW_NS, |ns| ns.saturating_mul(UNITS_SHOWN)).clamp(1, run.elapsed_ns.max(1));
         let start = (run.elapsed_ns / 2).min(run.elapsed_ns - wanted.min(run.elapsed_ns));
-        // From a whole millisecond on, which reads better.
+        // Whole milliseconds read better.
         let start = start - start % 1_000_000;
-        Some((start, start + wanted))
+        let end = (start + wanted).next_multiple_of(1_000_000).min(run.elapsed_ns.max(1));
+        Some((start.min(end - 1), end))
     }
 
     /// Which kernel the close-up shows first: the one whose scheduler idles in vain most often, else the first.
