@@ -47,7 +47,11 @@ impl Subject {
         }
     }
 
-    fn of_experiment(args: &SubjectArgs, experiment: Experiment, overrides: Overrides) -> Result<Self, Failure> {
+    fn of_experiment(
+        args: &SubjectArgs,
+        experiment: Experiment,
+        overrides: Overrides,
+    ) -> Result<Self, Failure> {
         let case = args.case.clone().unwrap_or_else(|| experiment.interactive.case.clone());
         let kernels = if args.kernel.is_empty() {
             experiment.interactive.columns.clone()
@@ -181,7 +185,9 @@ fn fragment(subject: &str) -> Option<&str> {
 
 fn refuse_case(args: &SubjectArgs, why: &str) -> Result<(), Failure> {
     match &args.case {
-        Some(case) => Err(Problem::new(Place::of_path(DOCUMENT, "--case"), why).with_value(case.clone()).into()),
+        Some(case) => {
+            Err(Problem::new(Place::of_path(DOCUMENT, "--case"), why).with_value(case.clone()).into())
+        }
         None => Ok(()),
     }
 }
