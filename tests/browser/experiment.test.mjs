@@ -53,7 +53,7 @@ test("a kernel that no column has can be added and taken away", async () => {
   await reached(page);
   await page.getByText("Add a kernel").click();
   await page.getByLabel("Release").selectOption("2.6.37");
-  await page.getByRole("button", { name: "Add this kernel" }).click();
+  await settled(page, () => page.getByRole("button", { name: "Add this kernel" }).click());
   await settled(page, () => page.getByRole("button", { name: "Remove cfq@2.6.37" }).click());
   assert.equal(await page.getByRole("switch", { name: "cfq@2.6.37" }).count(), 0);
   watch.assertClean();
@@ -81,15 +81,15 @@ test("a value that is wrong is told beside its field, and the last good run stay
   await reached(page);
   const digest = await page.evaluate(() => document.documentElement.dataset.digest);
   await page.getByText("Elevator tunables").click();
-  const slice = field(page, "tunable.slice_sync");
+  const slice = field(page, "tunable.slice_idle");
   await slice.fill("never");
   const complaint = page.locator(".field", { has: slice }).locator(".complaint");
   await complaint.waitFor();
-  assert.match((await complaint.textContent()) ?? "", /write a time/);
+  assert.match((await complaint.textContent()) ?? "", /Write a time with its unit/);
   assert.equal(await slice.getAttribute("aria-invalid"), "true");
   assert.equal(await page.evaluate(() => document.documentElement.dataset.digest), digest);
   assert.ok((await drawnShare(page, "rates")) > 0.002);
-  await settled(page, () => slice.fill("60"));
+  await settled(page, () => slice.fill("4"));
   assert.equal(await complaint.isVisible(), false);
   watch.assertClean();
   await close();
@@ -121,6 +121,7 @@ test("the close-up is zoomed by keys and buttons, and its events can be read", a
   assert.notDeepEqual(await window(), nearer);
   await closeupShown(page);
   await page.getByText("Events, one a line").first().click();
+  await page.locator(".events li").first().waitFor();
   const lines = await page.locator(".events li").allTextContents();
   assert.ok(lines.length > 10 && lines.some((line) => line.includes("jbd2")), `${lines.length} lines`);
   await start.fill("1 s");

@@ -10,6 +10,7 @@ import { download, fill, freshId, h } from "./dom.js";
  * @property {() => string} link The link to what is on the screen, kept in pictures.
  * @property {number} [gutter] Room for labels at the left, CSS pixels, so that charts above one another line up.
  * @property {boolean} [bare] Nothing but the picture: no table, no downloads.
+ * @property {"h2" | "h3"} [heading] The level of its heading: `h3` unless said otherwise.
  * @property {(element: HTMLElement) => void} [explain] Makes the terms in a text explain themselves.
  */
 
@@ -37,7 +38,7 @@ export class Figure {
     this.span = null;
     /** @type {Marks} */
     this.marks = { at_ns: null, range: null };
-    this.title = h("h3", { id: freshId() });
+    this.title = h(options.heading ?? "h3", { class: "title", id: freshId() });
     this.subtitle = h("p", { class: "subtitle" });
     this.canvas = h("canvas", { role: "img" });
     this.overlay = h("canvas", { class: "overlay", "aria-hidden": "true" });
