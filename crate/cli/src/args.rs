@@ -161,6 +161,9 @@ pub(crate) struct PublishedArgs {
     /// The experiment; all of them if left out
     #[arg(value_name = "EXPERIMENT")]
     pub(crate) id: Option<String>,
+    /// Replays the traces of real kernels instead: the same arrivals, what is started in which order and when
+    #[arg(long, conflicts_with = "id")]
+    pub(crate) real: bool,
     /// How many seeds, from 1 on
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub(crate) seeds: u64,

@@ -3,11 +3,15 @@
 use crate::args::PublishedArgs;
 use crate::failure::{Failure, Status, print, print_json};
 use crate::jobs::{is_interrupted, report_short_runs, run_all};
+use stallarium_sim::published::real_kernel::compare_all;
 use stallarium_sim::report::published::{Plan, PublishedJson};
 use stallarium_sim::report::{ExperimentResult, RunLabel};
 use stallarium_sim::scenario::{Experiment, Overrides};
 
 pub(crate) fn published(args: &PublishedArgs) -> Result<Status, Failure> {
+    if args.real {
+        return real();
+    }
     let ids: Vec<&str> = match &args.id {
         Some(id) => vec![id],
         None => Experiment::ids().collect(),
@@ -55,4 +59,14 @@ fn show(args: &PublishedArgs, result: &ExperimentResult, index: usize) -> Result
     } else {
         print(&result.text())
     }
+}
+
+/// One line for each trace; the status says whether all conform in order.
+fn real() -> Result<Status, Failure> {
+    let comparisons = compare_all().map_err(|error| Failure::Other(error.to_string()))?;
+    for comparison in &comparisons {
+        print(&format!("{comparison}\n"))?;
+    }
+    let conform = comparisons.iter().all(|comparison| comparison.first_divergence.is_none());
+    Ok(if conform { Status::Fine } else { Status::Fails })
 }
