@@ -1,7 +1,7 @@
 //! The results on the screen, and the charts they give.
 
-use super::judge::{self, Judged, capital, quick_look};
 use super::check::{Checked, Column, check, meaning};
+use super::judge::{self, Judged, capital, quick_look};
 use super::setting::Setting;
 use crate::describe::Figure;
 use crate::figures::{self, Context, Published, Timelines};
@@ -81,9 +81,10 @@ impl Board {
         let wanted =
             period.map_or(WINDOW_NS, |ns| ns.saturating_mul(UNITS_SHOWN)).clamp(1, run.elapsed_ns.max(1));
         let start = (run.elapsed_ns / 2).min(run.elapsed_ns - wanted.min(run.elapsed_ns));
-        // From a whole millisecond on, which reads better.
+        // Whole milliseconds read better.
         let start = start - start % 1_000_000;
-        Some((start, start + wanted))
+        let end = (start + wanted).next_multiple_of(1_000_000).min(run.elapsed_ns.max(1));
+        Some((start.min(end - 1), end))
     }
 
     /// Which kernel the close-up shows first: the one whose scheduler idles in vain most often, else the first.
@@ -133,8 +134,14 @@ impl Board {
         for process in processes.iter().filter(|process| !process.is_kernel_thread) {
             let mut breakdowns = runs.iter().filter_map(|run| Breakdown::of(&[run], &process.name));
             let Some(base) = breakdowns.next() else { continue };
-            sentences.push(format!("{} under {}: {}", process.name, base.kernel, base.sentence(TimeWords::Plain)));
-            sentences.extend(breakdowns.map(|other| capital(&other.difference_sentence(&base, TimeWords::Plain))));
+            sentences.push(format!(
+                "{} under {}: {}",
+                process.name,
+                base.kernel,
+                base.sentence(TimeWords::Plain)
+            ));
+            sentences
+                .extend(breakdowns.map(|other| capital(&other.difference_sentence(&base, TimeWords::Plain))));
         }
         sentences
     }

@@ -354,7 +354,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Rules 1, 6 and 7: whatever runs, causes add up to elapsed time for every task, the checks after
     /// every event hold, and neither cutting the run into budgets nor going on from a checkpoint

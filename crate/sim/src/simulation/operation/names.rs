@@ -7,7 +7,7 @@
 
 use super::program::open;
 use super::{Outcome, Step};
-use crate::fs::{DirectoryId, FileId, PAGE_BYTES};
+use crate::fs::{DirectoryId, FileId};
 use crate::simulation::world::World;
 use crate::task::TaskId;
 use crate::workload::HandleId;
@@ -111,7 +111,6 @@ impl DropCache {
         if !self.paid {
             self.paid = true;
             let pages = u64::from(world.files.get(self.file).cache.cached());
-            debug_assert!(pages * PAGE_BYTES <= world.files.get(self.file).size_bytes + PAGE_BYTES);
             return Outcome::Cpu(world.host.syscall_ns + pages * world.host.drop_page_ns);
         }
         world.files.get_mut(self.file).cache.drop_clean();

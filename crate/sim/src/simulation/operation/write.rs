@@ -32,6 +32,8 @@ enum WritePhase {
     Copy,
     /// The next so many pages have been copied and are to be made dirty.
     Dirty(u32),
+    /// All pages are dirty; the file may have become longer.
+    Grow,
 }
 
 impl WriteCall {
@@ -68,10 +70,10 @@ impl WriteCall {
                 }
                 self.page += pages;
                 self.balance_dirty_pages();
-                if self.page < self.end_page {
-                    self.phase = WritePhase::Copy;
-                    return Ok(Outcome::Continue);
-                }
+                self.phase = if self.page < self.end_page { WritePhase::Copy } else { WritePhase::Grow };
+                Ok(Outcome::Continue)
+            }
+            WritePhase::Grow => {
                 self.finish(world, me)?;
                 Ok(Outcome::Done)
             }
