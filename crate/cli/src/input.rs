@@ -83,8 +83,10 @@ impl Subject {
             settings,
             ..Link::to_experiment(&experiment.id)?
         };
-        let title = known.title.clone();
-        Ok(Self { experiment: Some(experiment), case, title, file, link })
+        // Another workload is another case.
+        let other = link.settings.get("workload").cloned();
+        let title = other.clone().unwrap_or_else(|| known.title.clone());
+        Ok(Self { experiment: Some(experiment), case: other.unwrap_or(case), title, file, link })
     }
 
     fn of_file(
@@ -158,7 +160,7 @@ impl Subject {
             _ => {
                 let problem = Problem::new(Place::of_path(DOCUMENT, "--kernel"), why);
                 let labels = self.labels();
-                Err(problem.with_allowed(format!("one of: {}", labels.join(", "))).into())
+                Err(problem.with_allowed(labels.join(", ")).into())
             }
         }
     }

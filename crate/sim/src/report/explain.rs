@@ -196,24 +196,25 @@ impl Breakdown {
     }
 }
 
-/// Units of a mark below this say less about a run than the megabytes that were moved.
-const MARKS_MIN: f64 = 20.0;
+/// A unit of work that moves more megabytes than this says less about a run than a megabyte does.
+const MEGABYTES_PER_UNIT_MAX: f64 = 100.0;
 
-/// How much work was done, and what a unit of it is called: the first mark that was passed often, else megabytes, else
-/// the first mark that was passed at all.
+/// How much work was done, and what a unit of it is called: the first mark whose units are not too large, else megabytes,
+/// else the first mark that was passed at all.
 fn work(processes: &[&ProcessResult]) -> Option<(f64, String)> {
     let marks = || {
         let names = processes.first().map_or(&[][..], |process| &process.marks);
         names.iter().filter_map(|mark| work_of(processes, &Rate::Mark(mark.name.clone())))
     };
-    let often = marks().find(|(count, _)| *count >= MARKS_MIN);
     let read = || work_of(processes, &Rate::BytesRead);
     let written = || work_of(processes, &Rate::BytesWritten);
     let moved = || match (read(), written()) {
         (Some(read), Some(written)) => Some(if read.0 >= written.0 { read } else { written }),
         (read, written) => read.or(written),
     };
-    often.or_else(moved).or_else(|| marks().next())
+    let megabytes = moved().map_or(0.0, |(megabytes, _)| megabytes);
+    let small = marks().find(|(count, _)| megabytes <= count * MEGABYTES_PER_UNIT_MAX);
+    small.or_else(moved).or_else(|| marks().next())
 }
 
 /// How much of what `rate` counts was done, and what a unit of it is called; `None` if nothing was.
