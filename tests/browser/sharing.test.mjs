@@ -119,9 +119,11 @@ test("the embedded figure tells its height, takes a theme, and leaves the addres
     return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")).getImageData(0, 0, 1, 1).data[0] < 60;
   });
   const url = frame.url();
+  const wayOut = () => frame.evaluate(() => /** @type {HTMLAnchorElement} */ (document.querySelector("#way-out a")).href);
+  const first = await wayOut();
   await frame.getByText("Change the experiment").click();
   await frame.getByRole("switch", { name: "corrado cfq" }).check();
-  await frame.waitForFunction(() => /** @type {HTMLAnchorElement} */ (document.querySelector("#way-out a")).href.includes("rq-noidle-pair"));
+  await frame.waitForFunction((old) => /** @type {HTMLAnchorElement} */ (document.querySelector("#way-out a")).href !== old, first);
   assert.equal(frame.url(), url);
   watch.assertClean();
   await close();
