@@ -7,7 +7,7 @@ use stallarium_sim::device;
 use stallarium_sim::kernel::{self, ElevatorName, Policy};
 use stallarium_sim::report::terms;
 use stallarium_sim::scenario::{Experiment, FileSystemKind};
-use stallarium_sim::workload::built_in;
+use stallarium_sim::workload::{built_in, text};
 
 /// Lines are folded at this many characters.
 const WIDTH: usize = 100;
@@ -71,9 +71,7 @@ fn entries(topic: Topic) -> Result<Vec<Entry>, Failure> {
         Topic::Devices => {
             device::presets().iter().map(|preset| Entry::new(preset.name, preset.doc)).collect()
         }
-        Topic::Workloads => {
-            built_in::ALL.iter().map(|workload| Entry::new(workload.name, about(workload.toml))).collect()
-        }
+        Topic::Workloads => built_in::ALL.iter().map(workload).collect::<Result<_, _>>()?,
         Topic::Terms => terms()
             .iter()
             .map(|term| Entry::new(term.name, format!("{} Section {}.", term.definition, term.section)))
@@ -134,12 +132,17 @@ fn tunables() -> Result<Vec<Entry>, Failure> {
     Ok(entries)
 }
 
-/// What a workload's text says it is.
-fn about(toml: &str) -> String {
-    let comment = toml.lines().find_map(|line| line.strip_prefix("about = \"")?.strip_suffix('"'));
-    let title = toml.lines().find_map(|line| line.strip_prefix("title = \"")?.strip_suffix('"'));
-    let first = toml.lines().find_map(|line| line.strip_prefix("# "));
-    comment.or(title).or(first).unwrap_or("").to_owned()
+/// What a workload's text says it is, and what can be set.
+fn workload(known: &built_in::BuiltIn) -> Result<Entry, Failure> {
+    let read = text::read(&format!("workload {}", known.name), known.toml, &text::Values::none())?;
+    let mut words = read.about;
+    for parameter in &read.parameters {
+        words.push_str(&format!(
+            " workload.{} (default {}): {}.",
+            parameter.name, parameter.default, parameter.about
+        ));
+    }
+    Ok(Entry::new(known.name, words))
 }
 
 /// The name on a line, then its text, folded and indented.

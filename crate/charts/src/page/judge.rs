@@ -279,7 +279,8 @@ fn claim_in_words(claim: &ClaimResult) -> WordClaim {
 }
 
 /// The published numbers of an experiment, by row and column.
-pub(super) fn numbers(experiment: &Experiment) -> BTreeMap<(String, String), f64> {
+#[must_use]
+pub fn numbers(experiment: &Experiment) -> BTreeMap<(String, String), f64> {
     let Ok(table) = published_data(experiment).and_then(|data| simulated_table(experiment, &data, &[]))
     else {
         return BTreeMap::new();

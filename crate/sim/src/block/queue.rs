@@ -92,7 +92,10 @@ pub struct QueueCounters {
     pub completed_bios: u64,
     /// From the submission of each of these bios to that completion, added up, in nanoseconds (blktrace Q to C).
     pub bio_ns: u64,
-    /// From the start of each request to its completion, added up, in nanoseconds (blktrace D to C).
+    /// From the start of the request of each of these bios to that completion, added up, in nanoseconds (blktrace D
+    /// to C, which `btt` averages over bios).
+    pub bio_device_ns: u64,
+    /// From the start of each request to its completion, added up over requests, in nanoseconds.
     pub device_ns: u64,
 }
 

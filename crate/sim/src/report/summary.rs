@@ -103,9 +103,11 @@ impl RunResult {
         );
         let _ = writeln!(
             out,
-            "  from submission to completion (Q2C) {}, in the device (D2C) {}, {} sleeps for a request",
+            "  of a bio, submission to completion (Q2C) {}, in the device (D2C) {}; a request in the device {}; {} sleeps \
+             for a request",
             duration(queue.q2c.mean_ns()),
             duration(queue.d2c.mean_ns()),
+            duration(queue.service.mean_ns()),
             queue.sleeps
         );
         let mut turns = queue.turns.clone();
@@ -258,7 +260,7 @@ mod tests {
         let depth = run.timelines.iter().find(|timeline| timeline.name == "requests in the device");
         let in_device_ns: u64 = depth.expect("it is recorded").buckets.iter().map(|bucket| bucket.sum).sum();
         // The device's time by requests that finished; those still in it are at most a few at the end.
-        let finished_ns = run.queue.d2c.sum_ns;
+        let finished_ns = run.queue.service.sum_ns;
         assert!(in_device_ns >= finished_ns && in_device_ns - finished_ns < run.elapsed_ns);
     }
 
