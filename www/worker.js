@@ -159,8 +159,16 @@ function go(doing) {
 /** @param {Look} message */
 function look({ id, ticket, start_ns, end_ns }) {
   const run = kept.get(id);
-  if (run !== undefined) {
+  if (run === undefined) {
+    return;
+  }
+  try {
     const bytes = owned(run.look(start_ns, end_ns));
     post({ kind: "closeup", id, ticket, bytes }, [bytes.buffer]);
+  } catch (error) {
+    if (typeof error !== "string") {
+      throw error;
+    }
+    post({ kind: "unseen", id, ticket, reason: error });
   }
 }

@@ -1,7 +1,7 @@
 // A link restores everything, a bad one leads somewhere, and the embedded figure keeps its promises.
 
 import assert from "node:assert/strict";
-import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -119,9 +119,11 @@ test("the embedded figure tells its height, takes a theme, and leaves the addres
     return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")).getImageData(0, 0, 1, 1).data[0] < 60;
   });
   const url = frame.url();
+  const wayOut = () => frame.evaluate(() => /** @type {HTMLAnchorElement} */ (document.querySelector("#way-out a")).href);
+  const first = await wayOut();
   await frame.getByText("Change the experiment").click();
   await frame.getByRole("switch", { name: "corrado cfq" }).check();
-  await frame.waitForFunction(() => /** @type {HTMLAnchorElement} */ (document.querySelector("#way-out a")).href.includes("rq-noidle-pair"));
+  await frame.waitForFunction((old) => /** @type {HTMLAnchorElement} */ (document.querySelector("#way-out a")).href !== old, first);
   assert.equal(frame.url(), url);
   watch.assertClean();
   await close();
@@ -162,3 +164,25 @@ for (const [what, missing, says] of [
     await close();
   });
 }
+
+test("a chart can be taken away as a picture that carries its link, and as numbers", async () => {
+  const { page, watch, close } = await laboratory.visit("index.html");
+  await reached(page);
+  const download = async (/** @type {string} */ format) => {
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.locator("#chart-rates").getByRole("button", { name: `Download this chart as ${format}` }).click(),
+    ]);
+    assert.equal(file.suggestedFilename(), `stallarium-rates.${format.toLowerCase()}`);
+    return readFile(await file.path());
+  };
+  const png = await download("PNG");
+  assert.ok(png.subarray(1, 4).toString() === "PNG" && /tEXtSource\0http[^\0]*#1/.test(png.toString("latin1")), "a PNG with its link");
+  const svg = (await download("SVG")).toString();
+  assert.ok(svg.startsWith("<svg") && svg.includes("How many files") && /#1[tz]\./.test(svg), "an SVG with its title and its link");
+  const csv = (await download("CSV")).toString();
+  assert.match(csv, /^group,measurement,value/);
+  assert.match(csv, /vanilla cfq,simulated,\d+/);
+  watch.assertClean();
+  await close();
+});

@@ -151,7 +151,13 @@ export class CloseupView {
     const id = this.laboratory.finished.get(this.key);
     if (id !== undefined) {
       this.element.dataset.state = "looking";
-      this.laboratory.pool.look(id, start_ns, end_ns, ({ bytes }) => this.show(bytes));
+      this.laboratory.pool.look(id, start_ns, end_ns, (answer) => {
+        if (answer.kind === "closeup") {
+          this.show(answer.bytes);
+        } else {
+          this.complain(answer.reason);
+        }
+      });
     }
   }
 
@@ -196,9 +202,14 @@ export class CloseupView {
       }
       this.span.set(start, end, true);
     } catch (reason) {
-      fill(this.complaint, String(reason));
-      this.complaint.hidden = false;
+      this.complain(String(reason));
     }
+  }
+
+  /** @param {string} sentence */
+  complain(sentence) {
+    fill(this.complaint, sentence);
+    this.complaint.hidden = false;
   }
 
   /** A crosshair through all charts. @param {number | null} at_ns */

@@ -45,14 +45,16 @@ export class Figure {
     this.tip = h("div", { class: "tip", hidden: true });
     this.stage = h("div", { class: "stage" }, this.canvas, this.overlay, this.tip);
     this.summary = h("p", { class: "summary" });
-    this.note = h("p", { class: "note" });
+    // The picture has it too, where listeners cannot read it.
+    this.note = h("p", { class: "for-listeners" });
     this.behind = h("details", { class: "behind", ontoggle: () => this.fillTable() }, h("summary", {}, "Table"));
     this.element = h(
       "figure",
       { class: "chart", id: `chart-${options.name}`, "aria-labelledby": this.title.id },
-      h("div", { class: "chart-head" }, h("div", {}, this.title, this.subtitle), options.bare ? null : this.takeaway()),
+      this.title,
+      this.subtitle,
       this.stage,
-      h("figcaption", {}, this.summary, this.note, options.bare ? null : this.behind),
+      h("figcaption", {}, this.summary, this.note, options.bare ? null : h("div", { class: "chart-foot" }, this.behind, this.takeaway())),
     );
     this.stage.addEventListener("pointermove", (event) => this.point(event));
     this.stage.addEventListener("pointerleave", () => this.point(null));

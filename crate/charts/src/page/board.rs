@@ -31,6 +31,17 @@ struct Shown {
     published: Published,
 }
 
+impl Shown {
+    fn context(&self) -> Context<'_> {
+        Context {
+            experiment: self.experiment.as_ref(),
+            case: &self.setting.case,
+            conditions: &self.conditions,
+            published: &self.published,
+        }
+    }
+}
+
 impl Board {
     /// Looks a setting up. If it can be run it is shown from now on; if not, what was shown stays.
     pub fn set(&mut self, setting: &Setting) -> Checked {
@@ -130,8 +141,14 @@ impl Board {
         let first = self.first_kernel().map(str::to_owned);
         runs.sort_by_key(|run| Some(&run.kernel) != first.as_ref());
         let processes = runs.first().map_or(&[][..], |run| &run.processes);
-        let mut sentences = Vec::new();
-        for process in processes.iter().filter(|process| !process.is_kernel_thread) {
+        let most = ["rates", "throughput"].into_iter().filter_map(|name| self.figure(name));
+        let mut sentences: Vec<String> = most.map(|figure| figure.summary).collect();
+        // Of several processes, the one whose work the case counts is what the question is about.
+        let context = shown.context();
+        let marked = context.marked(&self.columns(shown)).map(|(process, _)| process);
+        let is_asked = |name: &String| marked.as_ref().is_none_or(|marked| marked == name);
+        for process in processes.iter().filter(|process| !process.is_kernel_thread && is_asked(&process.name))
+        {
             let mut breakdowns = runs.iter().filter_map(|run| Breakdown::of(&[run], &process.name));
             let Some(base) = breakdowns.next() else { continue };
             sentences.push(format!(
@@ -146,6 +163,15 @@ impl Board {
         sentences
     }
 
+    /// The columns whose runs are there.
+    fn columns<'b>(&'b self, shown: &'b Shown) -> Vec<figures::Column<'b>> {
+        let column = |column: &'b Column| {
+            let run = self.runs.get(&column.key)?;
+            Some(figures::Column { label: &column.label, slot: column.slot, run, others: &[] })
+        };
+        shown.columns.iter().filter_map(column).collect()
+    }
+
     fn runs_shown<'b>(&'b self, shown: &'b Shown) -> impl Iterator<Item = &'b RunResult> {
         shown.columns.iter().filter_map(|column| self.runs.get(&column.key))
     }
@@ -155,23 +181,11 @@ impl Board {
     #[must_use]
     pub fn figure(&self, name: &str) -> Option<Figure> {
         let shown = self.shown.as_ref()?;
-        let columns: Vec<figures::Column<'_>> = shown
-            .columns
-            .iter()
-            .filter_map(|column| {
-                let run = self.runs.get(&column.key)?;
-                Some(figures::Column { label: &column.label, slot: column.slot, run, others: &[] })
-            })
-            .collect();
+        let columns = self.columns(shown);
         if columns.is_empty() {
             return None;
         }
-        let context = Context {
-            experiment: shown.experiment.as_ref(),
-            case: &shown.setting.case,
-            conditions: &shown.conditions,
-            published: &shown.published,
-        };
+        let context = shown.context();
         match name {
             "rates" => figures::rates(&context, &columns),
             "throughput" => figures::throughput(&context, &columns),
