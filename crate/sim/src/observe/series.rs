@@ -101,6 +101,19 @@ impl Series {
         if value == self.value && !self.buckets.is_empty() {
             return;
         }
+        let start_ns = self.current_end_ns - self.bucket_ns;
+        if self.since_ns >= start_ns
+            && (self.since_ns..self.current_end_ns).contains(&now_ns)
+            && let Some(bucket) = self.buckets.get_mut(self.current)
+            && bucket.count != 0
+        {
+            // The value up to now was seen when this bucket was entered or when it was set.
+            let sum = self.value.saturating_mul(now_ns - self.since_ns);
+            bucket.see(value, sum);
+            self.value = value;
+            self.since_ns = now_ns;
+            return;
+        }
         self.settle(now_ns);
         self.value = value;
         let now_ns = now_ns.max(self.since_ns);

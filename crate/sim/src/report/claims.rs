@@ -174,11 +174,9 @@ impl Claim {
         let published = published.map_or_else(String::new, |number| format!(", published {}", short(number)));
         let mut sentence =
             format!("{}: {verdict}, simulated {}{published}, wanted {bounds}.", self.says, short(simulated));
-        if !holds || self.status == ClaimStatus::Open {
-            if !self.note.is_empty() {
-                sentence.push(' ');
-                sentence.push_str(&self.note);
-            }
+        if !self.note.is_empty() && (!holds || self.status == ClaimStatus::Open) {
+            sentence.push(' ');
+            sentence.push_str(&self.note);
         }
         sentence
     }

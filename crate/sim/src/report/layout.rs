@@ -67,7 +67,7 @@ impl TableResult {
         if seeds > 1 {
             statistic("  stddev", |statistics| statistics.stddev, Better::Lower);
             statistic("  max", |statistics| statistics.max, row.better);
-            line("  difference", &mut row.cells.iter().map(|cell| interval(cell)));
+            line("  difference", &mut row.cells.iter().map(interval));
         }
         if row.cells.iter().any(|cell| cell.published.is_some()) {
             let base = row.cells.get(self.baseline).and_then(|cell| cell.published);

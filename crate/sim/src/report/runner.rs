@@ -240,7 +240,7 @@ impl Runner {
     fn note_step(&mut self) {
         self.trail.digests.push(digest(&self.simulation));
         let step = self.trail.digests.len() as u64;
-        if self.checkpoints.is_empty() || step % self.checkpoint_steps != 0 {
+        if self.checkpoints.is_empty() || !step.is_multiple_of(self.checkpoint_steps) {
             return;
         }
         if self.checkpoints.len() == CHECKPOINTS_MAX {
@@ -248,7 +248,7 @@ impl Runner {
             let every = self.checkpoint_steps;
             self.checkpoints.retain(|(step, _)| step % every == 0);
         }
-        if step % self.checkpoint_steps == 0 {
+        if step.is_multiple_of(self.checkpoint_steps) {
             self.checkpoints.push((step, self.simulation.clone()));
         }
     }
