@@ -2,13 +2,14 @@
 
 use super::*;
 use crate::block::IoClass;
-use crate::device::{AnyDevice, Device, DeviceOptions, preset};
+use crate::device::{AnyDevice, Device, DeviceOptions, ServerOptions, preset};
 use crate::observe::{Cause, CauseKind, TaskTrace, TraceKind};
 use crate::scenario::{KernelChoice, Limits, Machine};
 use crate::workload::{
     Branch, FileSpec, HandleId, MarkId, Operand, Pattern, ProcessSpec, Step, Times, Workload,
 };
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MS;
@@ -297,6 +298,51 @@ fn a_write_dirties_no_page_behind_its_end() {
     for id in (0..files.len() as u32).map(crate::fs::FileId) {
         assert!(files.get(id).cache.cached() <= files.get(id).pages(), "{id:?}");
     }
+}
+
+/// Whoever has slept for a request uses it for what it wanted it for: the flusher does not turn to another
+/// metadata block meanwhile, although others change them.
+#[test]
+fn a_request_is_used_for_the_bio_that_slept_for_it() {
+    let round = |syncs: bool| {
+        let bytes = Operand::Fixed(4096);
+        let (handle, call_bytes, pattern, direct) = (FILE, 4096, Pattern::Sequential, false);
+        let mut round = vec![
+            Step::Create { handle, directories: 40 },
+            Step::Write { handle, bytes, call_bytes, pattern, direct },
+            Step::Close(FILE),
+            Step::Sleep(Operand::Between(MS, 10 * MS)),
+        ];
+        if syncs {
+            round.insert(2, Step::Fsync(FILE));
+        }
+        vec![Step::Repeat { times: Times::For(50 * SECOND), body: round }]
+    };
+    let clock = process("clock", vec![Step::Sleep(Operand::Fixed(200 * SECOND))]);
+    let processes = vec![process("syncs", round(true)), process("rounds", round(false)), clock];
+    let mut scenario = scenario(processes, 190 * SECOND);
+    scenario.machine.device =
+        DeviceOptions::Server(ServerOptions { write_latency_ns: 5 * MS, ..ServerOptions::default() });
+    scenario.kernel.tunables.insert("nr_requests".into(), 4);
+    let mut simulation = Simulation::new(&scenario).expect("valid");
+    simulation.set_trace_limit(10_000_000);
+    while let Advance::More(_) = simulation.advance(Budget::events(100_000)) {}
+    let (mut last, mut sleeping, mut checked) = (BTreeMap::new(), BTreeMap::new(), 0);
+    for event in simulation.take_trace() {
+        match event.kind {
+            TraceKind::Queue(bio) => _ = last.insert(event.by, bio),
+            TraceKind::SleepForRequest => _ = sleeping.insert(event.by, last[&event.by]),
+            TraceKind::GetRequest(bio) => {
+                if let Some(wanted) = sleeping.remove(&event.by) {
+                    assert_eq!(bio, wanted, "at {} ns", event.time_ns);
+                    checked += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    assert!(checked > 10, "{checked}");
+    assert!(simulation.world().counters().flushed_metadata_blocks > 100);
 }
 
 fn step(depth: u32) -> BoxedStrategy<Step> {

@@ -27,8 +27,10 @@ pub(crate) struct Checkpoint {
 enum CheckpointPhase {
     Lock,
     Look,
-    /// Submits the blocks of the oldest transaction.
+    /// Writes the blocks of the oldest transaction.
     Write(Tid),
+    /// Submits one of them.
+    Submit(Tid, u32),
     /// Waits for them.
     Wait(Tid),
     /// The blocks are written; the tail may move.
@@ -59,6 +61,7 @@ impl Checkpoint {
             }
             CheckpointPhase::Look => self.look(world),
             CheckpointPhase::Write(tid) => self.write(world, me, tid),
+            CheckpointPhase::Submit(tid, block) => self.submit(world, me, tid, block),
             CheckpointPhase::Wait(tid) => self.wait(world, me, tid),
             CheckpointPhase::MoveTail => {
                 let moved = world.journal.move_tail();
@@ -134,9 +137,15 @@ impl Checkpoint {
             self.paid = true;
             return Ok(Outcome::Cpu(world.host.submit_bio_ns));
         }
-        world.write_metadata(me, block)?;
+        world.start_metadata_write(block);
+        (self.phase, self.at) = (CheckpointPhase::Submit(tid, block), at);
+        self.submit(world, me, tid, block)
+    }
+
+    fn submit(&mut self, world: &mut World, me: TaskId, tid: Tid, block: u32) -> Step {
+        world.submit_metadata(me, block)?;
         world.counters.checkpoint_blocks += 1;
-        (self.at, self.paid) = (at + 1, false);
+        (self.phase, self.at, self.paid) = (CheckpointPhase::Write(tid), self.at + 1, false);
         Ok(Outcome::Continue)
     }
 
@@ -160,18 +169,21 @@ impl Checkpoint {
 }
 
 impl World {
-    /// Starts writing a dirty metadata block in place.
-    pub(crate) fn write_metadata(&mut self, me: TaskId, block: u32) -> Result<(), Outcome> {
-        let sector = self.metadata.block(block).sector;
-        let flags = self.policy.write_flags.background;
+    /// A dirty metadata block is going to be written in place: nobody changes it until that is done.
+    pub(crate) fn start_metadata_write(&mut self, block: u32) {
         self.metadata.set_dirty(self.now_ns, block, false);
         self.metadata.block_mut(block).writing = true;
-        let submitted = self.submit(me, sector, World::sectors(1), flags, IoKind::Metadata { block });
-        if let Err(obstacle) = submitted {
-            self.metadata.block_mut(block).writing = false;
-            self.metadata.set_dirty(self.now_ns, block, true);
-            return Err(obstacle);
-        }
+    }
+
+    /// Submits a metadata block whose write has been started.
+    ///
+    /// # Errors
+    ///
+    /// When no request is free: the same block has to be submitted again after that wait.
+    pub(crate) fn submit_metadata(&mut self, me: TaskId, block: u32) -> Result<(), Outcome> {
+        let sector = self.metadata.block(block).sector;
+        let flags = self.policy.write_flags.background;
+        self.submit(me, sector, World::sectors(1), flags, IoKind::Metadata { block })?;
         Ok(())
     }
 }

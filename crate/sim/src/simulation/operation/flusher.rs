@@ -65,7 +65,11 @@ impl Flusher {
             FlusherPhase::Metadata { cutoff_ns } => {
                 self.phase = FlusherPhase::Background { turns: world.files.dirty_files() };
                 if world.metadata.dirtied_ns().is_some_and(|since_ns| since_ns <= cutoff_ns) {
-                    return Outcome::Call(Frame::MetadataFlush(MetadataFlush { sector: 0, paid: false }));
+                    return Outcome::Call(Frame::MetadataFlush(MetadataFlush {
+                        sector: 0,
+                        paid: false,
+                        started: None,
+                    }));
                 }
                 Outcome::Continue
             }
@@ -104,10 +108,15 @@ impl Flusher {
 pub(crate) struct MetadataFlush {
     sector: u64,
     paid: bool,
+    /// The block whose write has been started and is to be submitted.
+    started: Option<u32>,
 }
 
 impl MetadataFlush {
     pub(super) fn step(&mut self, world: &mut World, me: TaskId) -> Step {
+        if let Some(block) = self.started {
+            return self.submit(world, me, block);
+        }
         let Some(block) = world.metadata.next_dirty(self.sector) else {
             world.metadata.restart_age(world.now_ns);
             return Ok(Outcome::Done);
@@ -116,10 +125,16 @@ impl MetadataFlush {
             self.paid = true;
             return Ok(Outcome::Cpu(world.host.submit_bio_ns));
         }
-        let sector = world.metadata.block(block).sector;
-        world.write_metadata(me, block)?;
+        world.start_metadata_write(block);
+        self.started = Some(block);
+        self.submit(world, me, block)
+    }
+
+    fn submit(&mut self, world: &mut World, me: TaskId, block: u32) -> Step {
+        world.submit_metadata(me, block)?;
         world.counters.flushed_metadata_blocks += 1;
-        (self.sector, self.paid) = (sector + 1, false);
+        let sector = world.metadata.block(block).sector;
+        *self = Self { sector: sector + 1, paid: false, started: None };
         Ok(Outcome::Continue)
     }
 }
