@@ -16,8 +16,8 @@ fn one_of<T: Clone + std::fmt::Debug + 'static>(values: &[T]) -> impl Strategy<V
 }
 
 prop_compose! {
-    fn servers()(
-        capacity_sectors in one_of(&[2048u64, 1 << 18, 1 << 27, 1 << 27]),
+    fn servers(capacities: &'static [u64])(
+        capacity_sectors in one_of(capacities),
         depth in one_of(&[1u32, 2, 8, 32]),
         servers in 1u32..9,
         read_latency_ns in 20 * US..3 * MS,
@@ -35,7 +35,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn arrays()(
+    fn arrays(capacities: &'static [u64])(
+        capacity_sectors in one_of(capacities),
         depth in one_of(&[1u32, 30, 32]),
         write_latency_ns in 100 * US..MS,
         watermark_bytes in one_of(&[256 * KIB, 1 << 30]),
@@ -45,6 +46,7 @@ prop_compose! {
         positioning_max_ns in 4 * MS..12 * MS,
     ) -> DeviceOptions {
         DeviceOptions::FcArray(FcArrayOptions {
+            capacity_sectors,
             depth, write_latency_ns, watermark_bytes, destage_bytes_per_s, streams, spindles,
             positioning_min_ns: 3 * MS, positioning_max_ns, ..FcArrayOptions::default()
         })
@@ -52,7 +54,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn disks()(
+    fn disks(capacities: &'static [u64])(
+        capacity_sectors in one_of(capacities),
         depth in one_of(&[1u32, 31]),
         write_cache in any::<bool>(),
         write_cache_bytes in one_of(&[64 * KIB, 8 << 20]),
@@ -62,6 +65,7 @@ prop_compose! {
         age_limit_ns in one_of(&[0u64, 100 * MS, 1000 * MS]),
     ) -> DeviceOptions {
         DeviceOptions::SataDisk(SataDiskOptions {
+            capacity_sectors,
             depth, write_cache, write_cache_bytes, destage_quiet_ns, read_ahead_bytes, pressed_percent,
             age_limit_ns, ..SataDiskOptions::default()
         })
@@ -69,7 +73,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn ssds()(
+    fn ssds(capacities: &'static [u64])(
+        capacity_sectors in one_of(capacities),
         depth in one_of(&[1u32, 31]),
         channels in 1u32..11,
         write_cache_bytes in one_of(&[64 * KIB, 1 << 20]),
@@ -78,6 +83,7 @@ prop_compose! {
         collect_every_bytes in one_of(&[256 * KIB, 16 << 20]),
     ) -> DeviceOptions {
         DeviceOptions::SataSsd(SataSsdOptions {
+            capacity_sectors,
             depth, channels, write_cache_bytes, flush_ns, spare_bytes, collect_every_bytes,
             ..SataSsdOptions::default()
         })
@@ -96,12 +102,12 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// A machine with a journal of one of these sizes.
-    pub(crate) fn machines(journals: &'static [u32])(
+    /// A machine with a journal of one of these sizes, in MiB, on a device of one of these, in sectors.
+    pub(crate) fn machines(journals: &'static [u32], capacities: &'static [u64])(
         cpus in 1u32..5,
         hz in one_of(&[100u32, 250, 1000]),
         exact_timers in prop::bool::weighted(0.1),
-        device in prop_oneof![servers(), arrays(), disks(), ssds()],
+        device in prop_oneof![servers(capacities), arrays(capacities), disks(capacities), ssds(capacities)],
         file_system in file_systems(journals),
         interrupt_ns in one_of(&[0u64, 5000]),
         jitter_per_mille in one_of(&[0u64, 20, 500]),

@@ -17,7 +17,7 @@ use workloads::Printed;
 
 /// Every law sees the same scenarios each time, unless `PROPTEST_RNG_SEED` says otherwise, and this many of
 /// them, unless `PROPTEST_CASES` does.
-const CASES: u32 = 300;
+const CASES: u32 = 400;
 
 fn config() -> ProptestConfig {
     let mut config =
@@ -129,7 +129,7 @@ proptest! {
 
     /// When fsync returns, the data written before it has been on the device, whoever else does what.
     #[test]
-    fn fsync_has_written_the_data(Printed(scenario) in workloads::scenarios()) {
+    fn fsync_has_written_the_data(Printed(scenario) in workloads::roomy_scenarios()) {
         safety::check(&scenario, false).map_err(TestCaseError::fail)?;
     }
 

@@ -4,7 +4,6 @@
 use crate::machines::{kernels, machines};
 use proptest::prelude::*;
 use stallarium_sim::block::IoClass;
-use stallarium_sim::device::DeviceOptions;
 use stallarium_sim::scenario::{Limits, Scenario};
 use stallarium_sim::workload::{
     Branch, FileSpec, HandleId, MarkId, Operand, Pattern, ProcessSpec, Step, Times, Workload,
@@ -14,7 +13,8 @@ use std::fmt;
 const MS: u64 = 1_000_000;
 /// How long a machine is left alone so that it comes to rest: the flusher looks every 5 s for what has been
 /// dirty for 30, and metadata may become so only when data is written and its transaction committed.
-const REST_NS: u64 = 120_000 * MS;
+/// A slow device needs minutes for all that memory holds.
+const REST_NS: u64 = 900_000 * MS;
 const BARRIERS: u32 = 2;
 const OLD_FILES: u32 = 2;
 
@@ -245,6 +245,7 @@ struct Recipe {
     /// The first process does nothing but make files and sync them.
     one_that_syncs: bool,
     journals: &'static [u32],
+    capacities: &'static [u64],
 }
 
 fn processes(recipe: Recipe) -> impl Strategy<Value = Vec<ProcessSpec>> {
@@ -276,7 +277,7 @@ fn processes(recipe: Recipe) -> impl Strategy<Value = Vec<ProcessSpec>> {
 
 fn scenarios_of(recipe: Recipe) -> impl Strategy<Value = Printed> {
     (
-        machines(recipe.journals),
+        machines(recipe.journals, recipe.capacities),
         kernels(recipe.rests),
         processes(recipe),
         prop::collection::vec((transfer(), any::<bool>(), 1u32..200), 1..4),
@@ -284,13 +285,9 @@ fn scenarios_of(recipe: Recipe) -> impl Strategy<Value = Printed> {
         any::<u64>(),
         50u64..1000,
     )
-        .prop_map(move |(mut machine, kernel, mut processes, synced, sizes, seed, time_ms)| {
+        .prop_map(move |(machine, kernel, mut processes, synced, sizes, seed, time_ms)| {
             let mut time_ns = time_ms * MS;
             if recipe.one_that_syncs {
-                // On a small device, areas lie on each other, and a page may be log and data at once.
-                if let DeviceOptions::Server(options) = &mut machine.device {
-                    options.capacity_sectors = 1 << 27;
-                }
                 let files: Vec<_> = synced
                     .into_iter()
                     .map(|(access, data_only, directories)| Piece::New {
@@ -331,18 +328,36 @@ fn written(access: Access) -> Access {
 }
 
 const SMALL_JOURNALS: &[u32] = &[4, 4, 8, 64];
+/// From the smallest device there is; on small ones, areas lie on each other.
+const CAPACITIES: &[u64] = &[2048, 1 << 18, 1 << 27, 1 << 27];
+/// New files need no place that others have had.
+const ROOMY: &[u64] = &[1 << 27];
+
+const ANY: Recipe = Recipe {
+    syncs: true,
+    rests: false,
+    one_that_syncs: false,
+    journals: SMALL_JOURNALS,
+    capacities: CAPACITIES,
+};
 
 /// Anything that may be run.
 pub(crate) fn scenarios() -> impl Strategy<Value = Printed> {
-    scenarios_of(Recipe { syncs: true, rests: false, one_that_syncs: false, journals: SMALL_JOURNALS })
+    scenarios_of(ANY)
 }
 
-/// Processes that stop after a while, followed by a minute of rest.
+/// The same on a large device.
+pub(crate) fn roomy_scenarios() -> impl Strategy<Value = Printed> {
+    scenarios_of(Recipe { capacities: ROOMY, ..ANY })
+}
+
+/// Processes that stop after a while, followed by a quarter of an hour of rest.
 pub(crate) fn quiet_scenarios() -> impl Strategy<Value = Printed> {
-    scenarios_of(Recipe { syncs: true, rests: true, one_that_syncs: false, journals: SMALL_JOURNALS })
+    scenarios_of(Recipe { rests: true, ..ANY })
 }
 
 /// One process that makes files safe, beside others that never ask for a commit; the journal does not fill.
 pub(crate) fn one_that_syncs() -> impl Strategy<Value = Printed> {
-    scenarios_of(Recipe { syncs: false, rests: false, one_that_syncs: true, journals: &[64, 128] })
+    let journals = &[64, 128];
+    scenarios_of(Recipe { syncs: false, one_that_syncs: true, journals, capacities: ROOMY, ..ANY })
 }
