@@ -19,6 +19,8 @@ const waiting = [];
 let current = null;
 /** Finished runs that are kept for close looks. @type {Map<number, Run>} */
 const kept = new Map();
+/** Whether the module is there: runs may be asked for before it is. */
+let isLoaded = false;
 /** Whether a turn is already on its way. */
 let isTurnDue = false;
 /** Posting to oneself lets other messages in first, and waits for no timer. */
@@ -65,6 +67,8 @@ async function receive(message) {
   switch (message.kind) {
     case "load":
       await init({ module_or_path: message.module });
+      isLoaded = true;
+      turn();
       post({ kind: "ready", modelVersion: model_version() });
       break;
     case "run":
@@ -81,7 +85,7 @@ async function receive(message) {
 }
 
 function turn() {
-  if (!isTurnDue && (current !== null || waiting.length > 0)) {
+  if (isLoaded && !isTurnDue && (current !== null || waiting.length > 0)) {
     isTurnDue = true;
     turns.port2.postMessage(null);
   }
@@ -155,8 +159,16 @@ function go(doing) {
 /** @param {Look} message */
 function look({ id, ticket, start_ns, end_ns }) {
   const run = kept.get(id);
-  if (run !== undefined) {
+  if (run === undefined) {
+    return;
+  }
+  try {
     const bytes = owned(run.look(start_ns, end_ns));
     post({ kind: "closeup", id, ticket, bytes }, [bytes.buffer]);
+  } catch (error) {
+    if (typeof error !== "string") {
+      throw error;
+    }
+    post({ kind: "unseen", id, ticket, reason: error });
   }
 }

@@ -20,7 +20,7 @@ const LINES_MAX = 400;
 export class CloseupView {
   /**
    * @param {Laboratory} laboratory
-   * @param {{ link: () => string, explain: (element: HTMLElement) => void, charts?: string[], bare?: boolean }} options
+   * @param {{ link: () => string, explain: (element: HTMLElement) => void, charts?: string[], bare?: boolean, heading?: "h2" | "h3" }} options
    */
   constructor(laboratory, options) {
     this.laboratory = laboratory;
@@ -30,7 +30,7 @@ export class CloseupView {
     /** Whether the window moves because the page, not the reader, wants it. */
     this.isMovedByPage = false;
     this.figures = (options.charts ?? CHARTS).map((name) => {
-      const figure = new Figure({ name, link: options.link, explain: options.explain, gutter: GUTTER_PX, bare: options.bare });
+      const figure = new Figure({ name, link: options.link, explain: options.explain, gutter: GUTTER_PX, bare: options.bare, heading: options.heading });
       figure.element.hidden = true;
       dragToMove(figure, this.span);
       figure.pointed = (at_ns) => this.cross(at_ns);
@@ -59,7 +59,7 @@ export class CloseupView {
         button("▶", "Later", () => this.span.move(0.5)),
         button("+", "Zoom in", () => this.span.zoom(0.5)),
         button("−", "Zoom out", () => this.span.zoom(2)),
-        button("All", "The whole run", () => this.span.set(0, this.span.limit_ns)),
+        button("All", "All of the run", () => this.span.set(0, this.span.limit_ns)),
       ),
     );
     this.status = h("p", { class: "hint", role: "status" });
@@ -142,6 +142,7 @@ export class CloseupView {
     }
     this.changed?.(start_ns, end_ns);
     if (!isSettled) {
+      this.element.dataset.state = "moving";
       return;
     }
     if (!this.isMovedByPage) {
@@ -150,7 +151,13 @@ export class CloseupView {
     const id = this.laboratory.finished.get(this.key);
     if (id !== undefined) {
       this.element.dataset.state = "looking";
-      this.laboratory.pool.look(id, start_ns, end_ns, ({ bytes }) => this.show(bytes));
+      this.laboratory.pool.look(id, start_ns, end_ns, (answer) => {
+        if (answer.kind === "closeup") {
+          this.show(answer.bytes);
+        } else {
+          this.complain(answer.reason);
+        }
+      });
     }
   }
 
@@ -195,9 +202,14 @@ export class CloseupView {
       }
       this.span.set(start, end, true);
     } catch (reason) {
-      fill(this.complaint, String(reason));
-      this.complaint.hidden = false;
+      this.complain(String(reason));
     }
+  }
+
+  /** @param {string} sentence */
+  complain(sentence) {
+    fill(this.complaint, sentence);
+    this.complaint.hidden = false;
   }
 
   /** A crosshair through all charts. @param {number | null} at_ns */

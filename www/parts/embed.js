@@ -24,7 +24,7 @@ const CLOSE = ["service", "tasks", "dispatches", "depth"];
 export function embed(laboratory, from) {
   const { theme, controls: chrome, run, isReadOnly } = switches(location.search);
   const wanted = from.view.charts.length > 0 ? from.view.charts : USUAL;
-  const options = { link: () => address(laboratory), explain, bare: chrome === "none" };
+  const options = { link: () => address(laboratory), explain, bare: chrome === "none", heading: /** @type {const} */ ("h2") };
   const results = new Results(laboratory, options, wanted.filter((name) => [...SUMMARIES, ...TIMELINES].includes(name)));
   const closely = wanted.filter((name) => CLOSE.includes(name));
   const closeup = closely.length > 0 ? new CloseupView(laboratory, { ...options, charts: closely }) : null;
@@ -49,7 +49,7 @@ export function embed(laboratory, from) {
   laboratory.on("checked", follow);
   laboratory.on("results", follow);
   byId("way-out").append(open);
-  byId("question").hidden = chrome === "none";
+  byId("question").classList.toggle("for-listeners", chrome === "none");
   byId("answer").hidden = chrome === "none";
   answers(laboratory);
   remarks(laboratory, from);

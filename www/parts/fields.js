@@ -99,7 +99,7 @@ export class Fields {
     control.dataset.path = field.path;
     const complaintElement = h("p", { class: "complaint", id: complaint, role: "alert", hidden: true });
     const reset = h("button", { type: "button", class: "quiet", hidden: true, "aria-label": `${field.name}: back to ${field.usual} ${field.unit}`, onclick: () => this.set(field, "") }, "Reset");
-    const words = h("p", { class: "hint", id: about }, field.about, field.range ? h("span", { class: "range" }, ` ${field.range}`) : null);
+    const words = h("p", { class: "hint", id: about }, field.about, field.range ? h("span", { class: "range" }, field.kind === "number" && /^[0-9]/.test(field.range) ? `Allowed: ${field.range}` : field.range) : null);
     const label = h("label", { for: id }, h("code", {}, field.name));
     const element = h("div", { class: "field" }, label, h("span", { class: "control" }, control, field.unit ? h("span", { class: "unit" }, field.unit) : null, reset), complaintElement, words);
     this.explain(words);

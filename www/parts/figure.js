@@ -10,6 +10,7 @@ import { download, fill, freshId, h } from "./dom.js";
  * @property {() => string} link The link to what is on the screen, kept in pictures.
  * @property {number} [gutter] Room for labels at the left, CSS pixels, so that charts above one another line up.
  * @property {boolean} [bare] Nothing but the picture: no table, no downloads.
+ * @property {"h2" | "h3"} [heading] The level of its heading: `h3` unless said otherwise.
  * @property {(element: HTMLElement) => void} [explain] Makes the terms in a text explain themselves.
  */
 
@@ -37,21 +38,23 @@ export class Figure {
     this.span = null;
     /** @type {Marks} */
     this.marks = { at_ns: null, range: null };
-    this.title = h("h3", { id: freshId() });
+    this.title = h(options.heading ?? "h3", { class: "title", id: freshId() });
     this.subtitle = h("p", { class: "subtitle" });
     this.canvas = h("canvas", { role: "img" });
     this.overlay = h("canvas", { class: "overlay", "aria-hidden": "true" });
     this.tip = h("div", { class: "tip", hidden: true });
     this.stage = h("div", { class: "stage" }, this.canvas, this.overlay, this.tip);
     this.summary = h("p", { class: "summary" });
-    this.note = h("p", { class: "note" });
+    // The picture has it too, where listeners cannot read it.
+    this.note = h("p", { class: "for-listeners" });
     this.behind = h("details", { class: "behind", ontoggle: () => this.fillTable() }, h("summary", {}, "Table"));
     this.element = h(
       "figure",
       { class: "chart", id: `chart-${options.name}`, "aria-labelledby": this.title.id },
-      h("div", { class: "chart-head" }, h("div", {}, this.title, this.subtitle), options.bare ? null : this.takeaway()),
+      this.title,
+      this.subtitle,
       this.stage,
-      h("figcaption", {}, this.summary, this.note, options.bare ? null : this.behind),
+      h("figcaption", {}, this.summary, this.note, options.bare ? null : h("div", { class: "chart-foot" }, this.behind, this.takeaway())),
     );
     this.stage.addEventListener("pointermove", (event) => this.point(event));
     this.stage.addEventListener("pointerleave", () => this.point(null));
@@ -74,9 +77,7 @@ export class Figure {
     fill(this.note, picture.note());
     this.subtitle.hidden = picture.subtitle() === "";
     this.note.hidden = picture.note() === "";
-    for (const text of [this.subtitle, this.summary, this.note]) {
-      this.options.explain?.(text);
-    }
+    this.options.explain?.(this.summary);
     this.canvas.setAttribute("aria-label", `${picture.title()}. ${picture.summary()}`);
     this.fillTable();
     this.element.hidden = false;
@@ -128,20 +129,21 @@ export class Figure {
     }
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
-    const style = getComputedStyle(this.element);
-    if (marks.range !== null) {
+    // Custom properties are not resolved to colours; these are, and the style sheet gives them their meaning.
+    const { color: veil, outlineColor: accent, textDecorationColor: muted } = getComputedStyle(overlay);
+    const [left, top, right, bottom] = picture.plot();
+    if (marks.range !== null && right !== undefined) {
       const [from, to] = marks.range.map((at) => picture.x_of_time_within(at) ?? 0);
-      context.fillStyle = style.getPropertyValue("--veil");
-      const [left, right] = [picture.x_of_time_within(0) ?? 0, picture.x_of_time_within(Number.MAX_SAFE_INTEGER) ?? width];
-      context.fillRect(left, 0, from - left, height);
-      context.fillRect(to, 0, right - to, height);
-      context.strokeStyle = style.getPropertyValue("--accent");
+      context.fillStyle = veil;
+      context.fillRect(left, top, from - left, bottom - top);
+      context.fillRect(to, top, right - to, bottom - top);
+      context.strokeStyle = accent;
       context.lineWidth = 1.5;
-      context.strokeRect(from, 0.75, Math.max(to - from, 2), height - 1.5);
+      context.strokeRect(from - 0.75, top, Math.max(to - from + 1.5, 3), bottom - top);
     }
     const x = marks.at_ns === null ? undefined : picture.x_of_time(marks.at_ns);
     if (x !== undefined) {
-      context.strokeStyle = style.getPropertyValue("--muted");
+      context.strokeStyle = muted;
       context.lineWidth = 1;
       context.setLineDash([3, 3]);
       context.beginPath();

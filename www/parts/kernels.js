@@ -62,10 +62,10 @@ export class Kernels {
         {},
         input,
         h("span", { class: "swatch", "data-slot": String(column.slot) }),
-        h("span", {}, column.label, column.label === column.name ? null : h("code", {}, column.name)),
+        h("span", {}, column.label),
       ),
       column.is_extra ? remove : null,
-      h("p", { class: "hint", id: about }, column.about),
+      h("p", { class: "hint", id: about }, column.about, column.label === column.name ? null : h("code", {}, column.name)),
     );
   }
 

@@ -71,7 +71,8 @@
  * @typedef {{ kind: "result", id: number, bytes: Uint8Array<ArrayBuffer>, wall_ms: number }} Result
  * @typedef {{ kind: "refused", id: number, reason: string }} Refused The run could not be started.
  * @typedef {{ kind: "closeup", id: number, ticket: number, bytes: Uint8Array<ArrayBuffer> }} Closeup
- * @typedef {Ready | Failed | Progress | Result | Refused | Closeup} FromWorker
+ * @typedef {{ kind: "unseen", id: number, ticket: number, reason: string }} Unseen A window that cannot be shown; a sentence.
+ * @typedef {Ready | Failed | Progress | Result | Refused | Closeup | Unseen} FromWorker
  */
 
 export {};

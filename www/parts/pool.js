@@ -5,6 +5,7 @@
 /** @typedef {import("./messages.js").Setting} Setting */
 /** @typedef {import("./messages.js").Result} Result */
 /** @typedef {import("./messages.js").Closeup} Closeup */
+/** @typedef {import("./messages.js").Unseen} Unseen */
 
 /** More would only cost memory: each holds the module and its runs. */
 const WORKERS_MAX = 8;
@@ -41,7 +42,7 @@ export class Pool {
     this.queue = [];
     /** Jobs that are queued, running or kept. @type {Map<number, Job>} */
     this.jobs = new Map();
-    /** @type {Map<number, (closeup: Closeup) => void>} */
+    /** @type {Map<number, (closeup: Closeup | Unseen) => void>} */
     this.looks = new Map();
     this.nextId = 1;
     this.size = Math.min(Math.max(navigator.hardwareConcurrency || 2, 1), WORKERS_MAX);
@@ -90,7 +91,7 @@ export class Pool {
    * @param {number} id
    * @param {number} start_ns
    * @param {number} end_ns
-   * @param {(closeup: Closeup) => void} answer
+   * @param {(closeup: Closeup | Unseen) => void} answer
    */
   look(id, start_ns, end_ns, answer) {
     const member = this.jobs.get(id)?.member;
@@ -165,6 +166,7 @@ export class Pool {
         this.end(job, false);
         job.failed(message.reason);
         break;
+      case "unseen":
       case "closeup": {
         const answer = this.looks.get(message.ticket);
         this.looks.delete(message.ticket);

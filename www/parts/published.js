@@ -82,7 +82,14 @@ export class Published {
   /** Every kernel in every case with every seed, in all workers. */
   run() {
     this.abandon();
-    const verdict = new Verdict(this.laboratory.good, SEEDS);
+    let verdict;
+    try {
+      verdict = new Verdict(this.laboratory.good, SEEDS);
+    } catch (reason) {
+      fill(this.complaint, String(reason));
+      this.complaint.hidden = false;
+      return;
+    }
     this.verdict = verdict;
     const tasks = /** @type {{ setting: Setting, kernel: string, limit_ns: number }[]} */ (verdict.tasks());
     const total = tasks.reduce((sum, task) => sum + task.limit_ns, 0);
@@ -111,10 +118,10 @@ export class Published {
           partial.delete(id);
           this.ids.delete(id);
           finished_ns += limit_ns;
-          verdict.put(bytes);
+          this.verdict?.put(bytes);
           tell();
-          if (this.ids.size === 0) {
-            this.finish(verdict);
+          if (this.ids.size === 0 && this.verdict !== null) {
+            this.finish(this.verdict);
           }
         },
         failed: (reason) => {

@@ -42,6 +42,16 @@ export class Results {
         this.mark(figure);
       }
     }
+    this.count();
+  }
+
+  /** How many charts there are decides how they are laid out. */
+  count() {
+    const shown = this.figures.filter(({ element }) => !element.hidden).length;
+    const parent = this.figures[0]?.element.parentElement;
+    if (parent) {
+      parent.dataset.count = String(shown);
+    }
   }
 
   /** @param {Figure} figure */

@@ -33,8 +33,11 @@ export class Span {
    * @param {boolean} [isSettled] Whether no more movement is to be expected.
    */
   set(start_ns, end_ns, isSettled = false) {
-    const length = Math.min(Math.max(Math.round(end_ns - start_ns), SHORTEST_NS), this.limit_ns);
-    const start = Math.min(Math.max(Math.round(start_ns), 0), this.limit_ns - length);
+    // Ends that nobody could tell apart on the screen are rounded to what reads well.
+    const grain = 10 ** Math.max(Math.floor(Math.log10((end_ns - start_ns) / 2000)), 0);
+    const round = (/** @type {number} */ ns) => Math.round(ns / grain) * grain;
+    const length = Math.min(Math.max(round(end_ns - start_ns), SHORTEST_NS), this.limit_ns);
+    const start = Math.min(Math.max(round(start_ns), 0), this.limit_ns - length);
     this.start_ns = start;
     this.end_ns = start + length;
     this.tell(false);

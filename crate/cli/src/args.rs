@@ -50,7 +50,7 @@ the same run is checked. Columns and words of --events are described in docs/eve
 read by blkparse when it is called NAME.blktrace.0:
 
   stallarium run --kernel cfq --blktrace sda.blktrace.0
-  blkparse -i sda -d sda.bin -O && btt -i sda.bin";
+  blkparse -M -q -i sda -O -d sda.bin && btt -i sda.bin        (-M leaves CFQ's messages out)";
 
 const COMPARE_HELP: &str = "\
 In brackets is the gain against the first kernel; positive is better. \"difference\" is the 95 % confidence interval of
@@ -169,6 +169,10 @@ pub(crate) struct PublishedArgs {
     pub(crate) scale: f64,
     #[command(flatten)]
     pub(crate) form: TableForm,
+    /// Replays the recorded traces of real kernels too: the same arrivals, what is started in which order and when. Alone,
+    /// without an experiment, nothing else is run
+    #[arg(long)]
+    pub(crate) real: bool,
     /// The exit status looks at firm claims alone
     #[arg(long)]
     pub(crate) firm_only: bool,
@@ -181,18 +185,22 @@ pub(crate) struct PublishedArgs {
 pub(crate) struct RenderArgs {
     #[command(flatten)]
     pub(crate) subject: SubjectArgs,
-    /// Which chart; "help" lists them
+    /// Which chart: rates, throughput, breakdown, periods, files, reader, queue; of a window: service, tasks,
+    /// dispatches, depth
     #[arg(long, value_name = "NAME", default_value = "rates")]
     pub(crate) chart: String,
-    /// Where to write it: a name that ends in .svg or .png
+    /// Where to write it: a name that ends in .svg, .png or .csv (its numbers); SVG on stdout if left out
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// The window of a close-up, such as 1s..1.02s
+    /// The window of a close-up (service, tasks, dispatches, depth), such as 1s..1.02s; of one kernel
     #[arg(long, value_name = "FROM..TO")]
     pub(crate) window: Option<String>,
     /// Width in CSS pixels
     #[arg(long, value_name = "PX", default_value_t = 800)]
     pub(crate) width: u32,
+    /// Pixels of a PNG per CSS pixel, 0.25 to 8
+    #[arg(long, value_name = "FACTOR", default_value_t = 2.0)]
+    pub(crate) density: f64,
     /// Dark colours
     #[arg(long)]
     pub(crate) dark: bool,

@@ -47,7 +47,11 @@ impl Subject {
         }
     }
 
-    fn of_experiment(args: &SubjectArgs, experiment: Experiment, overrides: Overrides) -> Result<Self, Failure> {
+    fn of_experiment(
+        args: &SubjectArgs,
+        experiment: Experiment,
+        overrides: Overrides,
+    ) -> Result<Self, Failure> {
         let case = args.case.clone().unwrap_or_else(|| experiment.interactive.case.clone());
         let kernels = if args.kernel.is_empty() {
             experiment.interactive.columns.clone()
@@ -79,8 +83,10 @@ impl Subject {
             settings,
             ..Link::to_experiment(&experiment.id)?
         };
-        let title = known.title.clone();
-        Ok(Self { experiment: Some(experiment), case, title, file, link })
+        // Another workload is another case.
+        let other = link.settings.get("workload").cloned();
+        let title = other.clone().unwrap_or_else(|| known.title.clone());
+        Ok(Self { experiment: Some(experiment), case: other.unwrap_or(case), title, file, link })
     }
 
     fn of_file(
@@ -154,7 +160,7 @@ impl Subject {
             _ => {
                 let problem = Problem::new(Place::of_path(DOCUMENT, "--kernel"), why);
                 let labels = self.labels();
-                Err(problem.with_allowed(format!("one of: {}", labels.join(", "))).into())
+                Err(problem.with_allowed(labels.join(", ")).into())
             }
         }
     }
@@ -181,7 +187,9 @@ fn fragment(subject: &str) -> Option<&str> {
 
 fn refuse_case(args: &SubjectArgs, why: &str) -> Result<(), Failure> {
     match &args.case {
-        Some(case) => Err(Problem::new(Place::of_path(DOCUMENT, "--case"), why).with_value(case.clone()).into()),
+        Some(case) => {
+            Err(Problem::new(Place::of_path(DOCUMENT, "--case"), why).with_value(case.clone()).into())
+        }
         None => Ok(()),
     }
 }

@@ -59,7 +59,10 @@ impl Progress {
         let seconds = self.bar.elapsed().as_secs_f64();
         let simulated = self.bar.position() as f64 / 1000.0;
         if seconds > 0.0 {
-            self.bar.set_message(format!("{simulated:.1} s simulated, {:.1} times as fast as the machine", simulated / seconds));
+            self.bar.set_message(format!(
+                "{simulated:.1} s simulated, {:.1} times as fast as the machine",
+                simulated / seconds
+            ));
         }
     }
 
@@ -105,7 +108,8 @@ pub(crate) fn run_all(runs: &[(RunLabel, Scenario)], jobs: usize) -> Result<Vec<
         drive(&mut runner, u64::MAX, &progress);
         Ok(Some(runner.result()))
     };
-    let results: Result<Vec<Option<RunResult>>, Failure> = pool.install(|| runs.par_iter().map(run_one).collect());
+    let results: Result<Vec<Option<RunResult>>, Failure> =
+        pool.install(|| runs.par_iter().map(run_one).collect());
     progress.finish();
     Ok(results?.into_iter().flatten().collect())
 }

@@ -21,7 +21,9 @@ pub(crate) fn link(args: &LinkArgs) -> Result<Status, Failure> {
     let fragment = if args.readable { link.readable() } else { link.share() };
     let length = args.page.len() + fragment.len();
     if length > RECOMMENDED_LENGTH {
-        eprintln!("stallarium: the link has {length} characters; some programs cut links after {RECOMMENDED_LENGTH}");
+        eprintln!(
+            "stallarium: the link has {length} characters; some programs cut links after {RECOMMENDED_LENGTH}"
+        );
     }
     print(&format!("{}{fragment}\n", args.page))?;
     Ok(Status::Fine)

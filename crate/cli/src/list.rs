@@ -7,7 +7,7 @@ use stallarium_sim::device;
 use stallarium_sim::kernel::{self, ElevatorName, Policy};
 use stallarium_sim::report::terms;
 use stallarium_sim::scenario::{Experiment, FileSystemKind};
-use stallarium_sim::workload::built_in;
+use stallarium_sim::workload::{built_in, text};
 
 /// Lines are folded at this many characters.
 const WIDTH: usize = 100;
@@ -41,13 +41,16 @@ pub(crate) fn list(args: &ListArgs) -> Result<Status, Failure> {
         if args.topic.is_some() {
             entries.iter().for_each(|entry| write_entry(&mut out, entry));
         } else {
-            let name = topic.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+            let name =
+                topic.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
             let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
             write_entry(&mut out, &Entry::new(name, names.join(", ")));
         }
     }
     if out.is_empty() {
-        return Err(format!("nothing in this list contains \"{}\"", args.word.as_deref().unwrap_or("")).into());
+        return Err(
+            format!("nothing in this list contains \"{}\"", args.word.as_deref().unwrap_or("")).into()
+        );
     }
     print(&out)?;
     Ok(Status::Fine)
@@ -56,18 +59,19 @@ pub(crate) fn list(args: &ListArgs) -> Result<Status, Failure> {
 fn entries(topic: Topic) -> Result<Vec<Entry>, Failure> {
     Ok(match topic {
         Topic::Experiments => experiments()?,
-        Topic::Kernels => kernel::releases()
-            .iter()
-            .map(|release| Entry::new(release.name, release.documentation))
-            .collect(),
+        Topic::Kernels => {
+            kernel::releases().iter().map(|release| Entry::new(release.name, release.documentation)).collect()
+        }
         Topic::Patches => patches(),
         Topic::Elevators => ElevatorName::ALL
             .into_iter()
             .map(|elevator| Entry::new(elevator.name(), elevator.documentation()))
             .collect(),
         Topic::Tunables => tunables()?,
-        Topic::Devices => device::presets().iter().map(|preset| Entry::new(preset.name, preset.doc)).collect(),
-        Topic::Workloads => built_in::ALL.iter().map(|workload| Entry::new(workload.name, about(workload.toml))).collect(),
+        Topic::Devices => {
+            device::presets().iter().map(|preset| Entry::new(preset.name, preset.doc)).collect()
+        }
+        Topic::Workloads => built_in::ALL.iter().map(workload).collect::<Result<_, _>>()?,
         Topic::Terms => terms()
             .iter()
             .map(|term| Entry::new(term.name, format!("{} Section {}.", term.definition, term.section)))
@@ -79,7 +83,10 @@ fn experiments() -> Result<Vec<Entry>, Failure> {
     let mut entries = Vec::new();
     for id in Experiment::ids() {
         let experiment = Experiment::find(id)?;
-        entries.push(Entry::new(id, format!("{} ({}) {}", experiment.title, experiment.date, experiment.question)));
+        entries.push(Entry::new(
+            id,
+            format!("{} ({}) {}", experiment.title, experiment.date, experiment.question),
+        ));
         for case in &experiment.cases {
             entries.push(Entry::new(format!("  --case {}", case.name), case.title.clone()));
         }
@@ -106,7 +113,8 @@ fn tunables() -> Result<Vec<Entry>, Failure> {
             elevator != ElevatorName::Anticipatory || release.has_anticipatory
         };
         let Some(release) = kernel::releases().iter().rev().find(has_it) else { continue };
-        let policy = Policy::new(release.name, &[], FileSystemKind::default()).map_err(|error| error.to_string())?;
+        let policy =
+            Policy::new(release.name, &[], FileSystemKind::default()).map_err(|error| error.to_string())?;
         for info in kernel::available_tunables(elevator, &policy) {
             let is_queue = !elevator.tunables(&policy).iter().any(|own| own.name == info.name);
             let whose = if is_queue { "queue" } else { elevator.name() };
@@ -124,12 +132,17 @@ fn tunables() -> Result<Vec<Entry>, Failure> {
     Ok(entries)
 }
 
-/// What a workload's text says it is.
-fn about(toml: &str) -> String {
-    let comment = toml.lines().find_map(|line| line.strip_prefix("about = \"")?.strip_suffix('"'));
-    let title = toml.lines().find_map(|line| line.strip_prefix("title = \"")?.strip_suffix('"'));
-    let first = toml.lines().find_map(|line| line.strip_prefix("# "));
-    comment.or(title).or(first).unwrap_or("").to_owned()
+/// What a workload's text says it is, and what can be set.
+fn workload(known: &built_in::BuiltIn) -> Result<Entry, Failure> {
+    let read = text::read(&format!("workload {}", known.name), known.toml, &text::Values::none())?;
+    let mut words = read.about;
+    for parameter in &read.parameters {
+        words.push_str(&format!(
+            " workload.{} (default {}): {}.",
+            parameter.name, parameter.default, parameter.about
+        ));
+    }
+    Ok(Entry::new(known.name, words))
 }
 
 /// The name on a line, then its text, folded and indented.

@@ -1,6 +1,6 @@
 //! What the page sees of the simulator: types converted and calls forwarded, nothing else.
 //!
-//! The same module runs on the main thread, which draws ([`board`]), and in workers, which simulate ([`run`]). Plain objects
+//! The same module runs on the main thread, which draws (`board`), and in workers, which simulate (`run`). Plain objects
 //! come in and go out through `serde`; results travel from worker to page as postcard bytes.
 
 mod board;

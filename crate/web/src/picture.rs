@@ -121,6 +121,12 @@ impl Picture {
         self.layout.panels.first().map(|panel| panel.x.pixel_within(at_ns))
     }
 
+    /// Left, upper, right and lower edge of the first plot, CSS pixels; empty before it is drawn.
+    pub fn plot(&self) -> Vec<f64> {
+        let plot = self.layout.panels.first().map(|panel| panel.plot);
+        plot.map_or(Vec::new(), |plot| vec![plot.left, plot.top, plot.right, plot.bottom])
+    }
+
     /// The table behind it: `{ headings, rows }`.
     pub fn table(&self, shown: JsValue) -> Result<JsValue, JsValue> {
         to_js(&self.figure.table(from_js::<Shown>(shown)?.span()))

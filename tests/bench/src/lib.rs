@@ -50,7 +50,6 @@ pub fn experiment(case: &str) -> Result<Done, String> {
 }
 
 /// The hold model: `pending` events are in the queue; each step takes the earliest and puts a new one some distance later.
-#[must_use]
 pub fn hold(pending: usize) -> impl FnMut(u64) -> u64 {
     let distances = distances_ns();
     let mut index = 0;

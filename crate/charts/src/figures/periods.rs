@@ -22,6 +22,8 @@ pub fn periods(context: &Context<'_>, columns: &[Column<'_>]) -> Option<Figure> 
         .collect();
     let ends: Vec<(u64, u64)> = found.iter().map(|(_, mark)| range_ns(&mark.periods)).collect();
     let (low, high) = (ends.iter().map(|end| end.0).min()?, ends.iter().map(|end| end.1).max()?);
+    // From nothing on, unless that would be mostly nothing.
+    let low = if low < high / 2 { 0 } else { low };
     let mut width_ns = NARROWEST_NS;
     while (high - low) / width_ns > BINS_MAX {
         width_ns *= 2;
@@ -34,8 +36,9 @@ pub fn periods(context: &Context<'_>, columns: &[Column<'_>]) -> Option<Figure> 
         return None;
     }
     let width = width_ns as i64;
-    let first = plots.iter().map(|plot| plot.from_ns).min()?.max(0).div_euclid(width) * width - width / 2;
-    let bins = ((high as i64 - first) / width + 1).clamp(1, 4 * BINS_MAX as i64) as usize;
+    // Bins are centred on multiples of their width; one more at each end, so that none stands at the edge.
+    let first = ((low as i64).div_euclid(width) - 1).max(0) * width - width / 2;
+    let bins = ((high as i64 - first) / width + 2).clamp(1, 4 * BINS_MAX as i64) as usize;
     let mut beyond = 0;
     let series = found.iter().zip(&plots).map(|((column, _), plot)| {
         let mut counts = vec![0; bins];
@@ -59,8 +62,7 @@ pub fn periods(context: &Context<'_>, columns: &[Column<'_>]) -> Option<Figure> 
         arrangement: Arrangement::Multiples,
         rules: Vec::new(),
     };
-    let summary =
-        found.iter().filter_map(|(column, mark)| sentence(column, mark)).collect::<Vec<_>>().join(" ");
+    let summary = found.iter().map(|(column, mark)| sentence(column, mark)).collect::<Vec<_>>().join(" ");
     let mut figure = Figure::new(format!("How long each {unit} takes"), chart)
         .subtitle(context.conditions)
         .summary(summary);
@@ -85,24 +87,27 @@ fn range_ns(periods: &PeriodHistogram) -> (u64, u64) {
     (low.min(high), high)
 }
 
-/// The middle of the periods, and how many of them are nearly whole ticks, in a sentence.
-fn sentence(column: &Column<'_>, mark: &MarkResult) -> Option<String> {
+/// The middle of the periods and their end, and the ticks they last where a timer makes them, in a sentence.
+fn sentence(column: &Column<'_>, mark: &MarkResult) -> String {
     let tick_ns = 1_000_000_000 / u64::from(column.run.hz.max(1));
     let write = |ns: u64| Unit::Nanoseconds.write(ns as f64);
     let (median, p99) = (write(mark.period.p50_ns), write(mark.period.p99_ns));
-    let mut text =
-        format!("Under {} half of the periods last up to {median}, 99 % up to {p99}", column.label);
-    let (ticks, share) = ticks(&mark.periods, tick_ns)?;
-    if share >= 50 {
+    let mut text = format!("Under {}: half up to {median}, 99 % up to {p99}", column.label);
+    let is_timed = column.run.queue.scheduler.idle_fired * 2 > mark.periods.count();
+    if let (true, Some((ticks, share @ 50..))) = (is_timed, ticks(&mark.periods, tick_ns)) {
         let ticks: Vec<String> = ticks.iter().map(u64::to_string).collect();
-        text.push_str(&format!("; {share} % last {} ticks of {}", ticks.join(" or "), write(tick_ns)));
+        text.push_str(&format!(
+            "; {share} % last {} ticks of {}, because a timer ends each wait",
+            ticks.join(" or "),
+            write(tick_ns)
+        ));
     }
     text.push('.');
-    Some(text)
+    text
 }
 
 /// The one or two whole numbers of ticks, at least two, near which most periods lie, and the share of all periods that
-/// lie within a quarter of a tick of them, per cent.
+/// lie near them, per cent. Near is a quarter of a tick: a period begins and ends a little after its tick.
 fn ticks(periods: &PeriodHistogram, tick_ns: u64) -> Option<(Vec<u64>, u64)> {
     let mut by_ticks = std::collections::BTreeMap::new();
     for (from, to, count) in periods.bins() {
@@ -133,7 +138,8 @@ mod tests {
     #[test]
     fn ticks_are_visible_and_named() {
         let ms = 1_000_000;
-        let run = run_with_periods("vanilla cfq", &[(9 * ms, 60), (10 * ms, 38), (22 * ms, 2)]);
+        let mut run = run_with_periods("vanilla cfq", &[(9 * ms, 60), (10 * ms, 38), (22 * ms, 2)]);
+        run.queue.scheduler.idle_fired = 100;
         let context = Context { experiment: None, case: "", conditions: "", published: &Published::new() };
         let figure = periods(&context, &[column(&run, 1)]).expect("a figure");
         let crate::Chart::Histogram(chart) = &figure.chart else { panic!("a histogram") };

@@ -2,10 +2,10 @@
 
 use super::{Column, Context};
 use crate::describe::{Axis, Bucket, Figure, LineSeries, LineShape, Lines, Span, Unit};
-use stallarium_sim::report::{Subject, Timeline, TimelineKind};
+use stallarium_sim::report::{Subject, Timeline};
 
-/// The most points of a rate's line: over shorter stretches a rate is only the noise of single files.
-const RATE_POINTS: u64 = 100;
+/// The most points of a line: over shorter stretches a rate is only the noise of single files.
+const POINTS: u64 = 100;
 
 /// Which timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,9 +59,11 @@ pub fn timelines(context: &Context<'_>, columns: &[Column<'_>], which: Timelines
     let mut means = Vec::new();
     for column in columns {
         let found: Vec<&Timeline> = column.run.timelines_of(&wanted).collect();
-        let Some(first) = found.first() else { continue };
+        if found.is_empty() {
+            continue;
+        }
         let mut line = LineSeries::slot(column.label, column.slot, LineShape::Step);
-        line.buckets = if first.kind == TimelineKind::Rate { rate(first) } else { sum(&found) };
+        line.buckets = sum(&found);
         end_ns = end_ns.max(column.run.elapsed_ns);
         let mean: f64 = found.iter().map(|timeline| timeline.mean()).sum();
         means.push(format!("{} {}", column.label, axis.unit.write(mean)));
@@ -86,10 +88,10 @@ fn reader(context: &Context<'_>, columns: &[Column<'_>]) -> Option<String> {
     processes.find(|process| process.read_bytes > 0).map(|process| process.name.clone())
 }
 
-/// A rate as the mean over stretches that are long enough to have one.
-fn rate(timeline: &Timeline) -> Vec<Bucket> {
+/// A timeline as its mean over stretches that are long enough to have one. What happens within them is the close-up's.
+fn means(timeline: &Timeline) -> Vec<Bucket> {
     let buckets = timeline.buckets.len();
-    let wanted = (timeline.end_ns / RATE_POINTS).max(1);
+    let wanted = (timeline.end_ns / POINTS).max(1);
     let group = usize::try_from(wanted.div_ceil(timeline.bucket_ns.max(1))).unwrap_or(1).max(1);
     (0..buckets)
         .step_by(group)
@@ -108,25 +110,16 @@ fn rate(timeline: &Timeline) -> Vec<Bucket> {
         .collect()
 }
 
-/// Gauges added up: the extremes are those of the parts together, an upper bound.
+/// Timelines of the same buckets added up.
 fn sum(timelines: &[&Timeline]) -> Vec<Bucket> {
-    let Some(first) = timelines.first() else { return Vec::new() };
-    let same: Vec<&&Timeline> = timelines.iter().filter(|other| other.bucket_ns == first.bucket_ns).collect();
-    (0..first.buckets.len())
-        .map(|index| {
-            let parts = same
-                .iter()
-                .filter_map(|timeline| Some((timeline.buckets.get(index)?, timeline.value(index))));
-            let at_ns = index as u64 * first.bucket_ns;
-            let nothing = Bucket { at_ns, min: 0.0, max: 0.0, last: 0.0 };
-            parts.fold(nothing, |so_far, (part, mean)| Bucket {
-                at_ns,
-                min: so_far.min + part.min as f64,
-                max: so_far.max + part.max as f64,
-                last: so_far.last + mean,
-            })
-        })
-        .collect()
+    let mut parts = timelines.iter().map(|timeline| means(timeline));
+    let mut total = parts.next().unwrap_or_default();
+    for part in parts {
+        for (so_far, more) in total.iter_mut().zip(part) {
+            *so_far = Bucket::point(so_far.at_ns, so_far.last + more.last);
+        }
+    }
+    total
 }
 
 #[cfg(test)]
@@ -140,8 +133,8 @@ mod tests {
         let mut files = Series::new(1_000_000, 1024);
         (0..1000u64).for_each(|file| files.count(file * 5_000_000, 1));
         let subject = Subject::Mark { process: "fs_mark".into(), mark: "files".into() };
-        let line = rate(&Timeline::new(subject, &files, 5_000_000_000));
-        assert!(line.len() <= RATE_POINTS as usize + 1, "{} points", line.len());
+        let line = means(&Timeline::new(subject, &files, 5_000_000_000));
+        assert!(line.len() <= POINTS as usize + 1, "{} points", line.len());
         assert!(line.iter().all(|point| (point.last - 200.0).abs() < 30.0), "{line:?}");
         let mean = line.iter().map(|point| point.last).sum::<f64>() / line.len() as f64;
         assert!((mean - 200.0).abs() < 2.0, "{mean}");

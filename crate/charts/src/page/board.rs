@@ -1,7 +1,7 @@
 //! The results on the screen, and the charts they give.
 
-use super::judge::{self, Judged, capital, quick_look};
 use super::check::{Checked, Column, check, meaning};
+use super::judge::{self, Judged, capital, quick_look};
 use super::setting::Setting;
 use crate::describe::Figure;
 use crate::figures::{self, Context, Published, Timelines};
@@ -29,6 +29,17 @@ struct Shown {
     experiment: Option<Experiment>,
     conditions: String,
     published: Published,
+}
+
+impl Shown {
+    fn context(&self) -> Context<'_> {
+        Context {
+            experiment: self.experiment.as_ref(),
+            case: &self.setting.case,
+            conditions: &self.conditions,
+            published: &self.published,
+        }
+    }
 }
 
 impl Board {
@@ -81,9 +92,10 @@ impl Board {
         let wanted =
             period.map_or(WINDOW_NS, |ns| ns.saturating_mul(UNITS_SHOWN)).clamp(1, run.elapsed_ns.max(1));
         let start = (run.elapsed_ns / 2).min(run.elapsed_ns - wanted.min(run.elapsed_ns));
-        // From a whole millisecond on, which reads better.
+        // Whole milliseconds read better.
         let start = start - start % 1_000_000;
-        Some((start, start + wanted))
+        let end = (start + wanted).next_multiple_of(1_000_000).min(run.elapsed_ns.max(1));
+        Some((start.min(end - 1), end))
     }
 
     /// Which kernel the close-up shows first: the one whose scheduler idles in vain most often, else the first.
@@ -129,14 +141,35 @@ impl Board {
         let first = self.first_kernel().map(str::to_owned);
         runs.sort_by_key(|run| Some(&run.kernel) != first.as_ref());
         let processes = runs.first().map_or(&[][..], |run| &run.processes);
-        let mut sentences = Vec::new();
-        for process in processes.iter().filter(|process| !process.is_kernel_thread) {
+        let most = ["rates", "throughput"].into_iter().filter_map(|name| self.figure(name));
+        let mut sentences: Vec<String> = most.map(|figure| figure.summary).collect();
+        // Of several processes, the one whose work the case counts is what the question is about.
+        let context = shown.context();
+        let marked = context.marked(&self.columns(shown)).map(|(process, _)| process);
+        let is_asked = |name: &String| marked.as_ref().is_none_or(|marked| marked == name);
+        for process in processes.iter().filter(|process| !process.is_kernel_thread && is_asked(&process.name))
+        {
             let mut breakdowns = runs.iter().filter_map(|run| Breakdown::of(&[run], &process.name));
             let Some(base) = breakdowns.next() else { continue };
-            sentences.push(format!("{} under {}: {}", process.name, base.kernel, base.sentence(TimeWords::Plain)));
-            sentences.extend(breakdowns.map(|other| capital(&other.difference_sentence(&base, TimeWords::Plain))));
+            sentences.push(format!(
+                "{} under {}: {}",
+                process.name,
+                base.kernel,
+                base.sentence(TimeWords::Plain)
+            ));
+            sentences
+                .extend(breakdowns.map(|other| capital(&other.difference_sentence(&base, TimeWords::Plain))));
         }
         sentences
+    }
+
+    /// The columns whose runs are there.
+    fn columns<'b>(&'b self, shown: &'b Shown) -> Vec<figures::Column<'b>> {
+        let column = |column: &'b Column| {
+            let run = self.runs.get(&column.key)?;
+            Some(figures::Column { label: &column.label, slot: column.slot, run, others: &[] })
+        };
+        shown.columns.iter().filter_map(column).collect()
     }
 
     fn runs_shown<'b>(&'b self, shown: &'b Shown) -> impl Iterator<Item = &'b RunResult> {
@@ -148,23 +181,11 @@ impl Board {
     #[must_use]
     pub fn figure(&self, name: &str) -> Option<Figure> {
         let shown = self.shown.as_ref()?;
-        let columns: Vec<figures::Column<'_>> = shown
-            .columns
-            .iter()
-            .filter_map(|column| {
-                let run = self.runs.get(&column.key)?;
-                Some(figures::Column { label: &column.label, slot: column.slot, run, others: &[] })
-            })
-            .collect();
+        let columns = self.columns(shown);
         if columns.is_empty() {
             return None;
         }
-        let context = Context {
-            experiment: shown.experiment.as_ref(),
-            case: &shown.setting.case,
-            conditions: &shown.conditions,
-            published: &shown.published,
-        };
+        let context = shown.context();
         match name {
             "rates" => figures::rates(&context, &columns),
             "throughput" => figures::throughput(&context, &columns),

@@ -3,6 +3,7 @@
 use super::setting::Setting;
 use serde::{Deserialize, Serialize};
 use stallarium_sim::kernel::{self, ElevatorName};
+use stallarium_sim::report::published::published_data;
 use stallarium_sim::scenario::form::{self, Field};
 use stallarium_sim::scenario::link::Link;
 use stallarium_sim::scenario::{Experiment, KernelChoice, Problem, Scenario, ScenarioFile};
@@ -124,10 +125,10 @@ fn describe(setting: &Setting, meaning: &Meaning) -> Checked {
         title: case.title.clone(),
         full_time: format_time(case.time_ns),
     };
-    let context = match experiment {
-        Some(experiment) => vec![experiment.question.clone()],
-        None => vec![file.about.clone()],
-    };
+    let source = experiment.as_ref().and_then(|experiment| published_data(experiment).ok());
+    let source = source.map(|data| format!("Published on {}, {}: \"{}\".", data.list, data.date, data.title));
+    let about = experiment.as_ref().map_or(&file.about, |experiment| &experiment.question).clone();
+    let context = [about].into_iter().chain(source).collect();
     Checked {
         complaints: Vec::new(),
         columns: columns(setting, meaning),

@@ -74,7 +74,11 @@ pub struct WordClaim {
 ///
 /// # Errors
 /// The published data cannot be read: a defect of the program.
-pub(super) fn quick_look(experiment: &Experiment, setting: &Setting, runs: &[RunResult]) -> Result<Judged, String> {
+pub(super) fn quick_look(
+    experiment: &Experiment,
+    setting: &Setting,
+    runs: &[RunResult],
+) -> Result<Judged, String> {
     let published = published_data(experiment)?;
     let table = simulated_table(experiment, &published, runs)?;
     let seconds = runs.first().map_or(String::new(), |run| format_time(run.elapsed_ns));
@@ -83,17 +87,28 @@ pub(super) fn quick_look(experiment: &Experiment, setting: &Setting, runs: &[Run
         published.title, published.list, published.date
     );
     remark.push_str(&changes(setting));
-    remark.push_str("What the table claims is stated for the published length and several seeds: run that to judge it.");
+    remark.push_str(
+        "What the table claims is stated for the published length and several seeds: run that to judge it.",
+    );
     let tables = [table];
     let claims = published_claims(experiment)?;
     let claims = claims.iter().map(|claim| claim_in_words(&claim.try_on(&tables))).collect();
-    Ok(Judged { tables: tables.iter().map(table_in_words).collect(), claims, explanations: Vec::new(), remark })
+    Ok(Judged {
+        tables: tables.iter().map(table_in_words).collect(),
+        claims,
+        explanations: Vec::new(),
+        remark,
+    })
 }
 
 /// What was changed of the published machine, in a sentence; empty when nothing was.
 fn changes(setting: &Setting) -> String {
-    let changed: Vec<String> =
-        setting.overrides.iter().filter(|(path, _)| *path != "time").map(|(path, value)| format!("{path} = {value}")).collect();
+    let changed: Vec<String> = setting
+        .overrides
+        .iter()
+        .filter(|(path, _)| *path != "time")
+        .map(|(path, value)| format!("{path} = {value}"))
+        .collect();
     if changed.is_empty() { String::new() } else { format!("Changed: {}. ", changed.join(", ")) }
 }
 
@@ -169,7 +184,10 @@ impl Verdict {
         let firm = result.claims.iter().filter(|claim| claim.status == ClaimStatus::Firm);
         let holding = firm.clone().filter(|claim| claim.holds).count();
         let error = result.median_abs_log_error.map_or(String::new(), |error| {
-            format!(" The typical ratio to the baseline is off by a factor of {}.", significant(libm::exp(error)))
+            format!(
+                " The typical ratio to the baseline is off by a factor of {}.",
+                significant(libm::exp(error))
+            )
         });
         let remark = format!(
             "Simulated: the published length, {} seeds. {}Of {} firm claims {holding} hold.{error}",
@@ -189,7 +207,10 @@ impl Verdict {
 fn table_in_words(table: &TableResult) -> WordTable {
     let baseline = table.columns.get(table.baseline).map_or("", String::as_str);
     WordTable {
-        caption: format!("{}: simulated, published, and the simulated gain over {baseline}", capital(&table.caption)),
+        caption: format!(
+            "{}: simulated, published, and the simulated gain over {baseline}",
+            capital(&table.caption)
+        ),
         columns: table.columns.clone(),
         rows: table.rows.iter().map(row_in_words).collect(),
     }
@@ -205,7 +226,11 @@ fn row_in_words(row: &RowResult) -> WordRow {
     WordRow {
         metric: row.metric.clone(),
         unit: row.unit.clone(),
-        note: if row.is_unexplained { "unexplained by its author: not scored".to_owned() } else { String::new() },
+        note: if row.is_unexplained {
+            "unexplained by its author: not scored".to_owned()
+        } else {
+            String::new()
+        },
         cells: row.cells.iter().map(cell_in_words).collect(),
     }
 }
@@ -221,7 +246,9 @@ fn cell_in_words(cell: &Cell) -> WordCell {
     let gain = match cell.gain_percent {
         _ if numbers.count == 0 => String::new(),
         Some(_) if is_chance => "no difference".to_owned(),
-        Some(gain) => format!("{}{} %", if gain > 0.0 { "+" } else { "" }, significant(gain.round()).replace('-', "−")),
+        Some(gain) => {
+            format!("{}{} %", if gain > 0.0 { "+" } else { "" }, significant(gain.round()).replace('-', "−"))
+        }
         None => String::new(),
     };
     WordCell { simulated, published: cell.published.map_or(String::new(), significant), gain }
@@ -243,12 +270,19 @@ fn claim_in_words(claim: &ClaimResult) -> WordClaim {
         (None, Some(published)) => format!("Published {}.", significant(published)),
         _ => capital(sentence),
     };
-    WordClaim { says: capital(&claim.says), status: status.to_owned(), verdict: verdict.to_owned(), sentence: bounds }
+    WordClaim {
+        says: capital(&claim.says),
+        status: status.to_owned(),
+        verdict: verdict.to_owned(),
+        sentence: bounds,
+    }
 }
 
 /// The published numbers of an experiment, by row and column.
-pub(super) fn numbers(experiment: &Experiment) -> BTreeMap<(String, String), f64> {
-    let Ok(table) = published_data(experiment).and_then(|data| simulated_table(experiment, &data, &[])) else {
+#[must_use]
+pub fn numbers(experiment: &Experiment) -> BTreeMap<(String, String), f64> {
+    let Ok(table) = published_data(experiment).and_then(|data| simulated_table(experiment, &data, &[]))
+    else {
         return BTreeMap::new();
     };
     let mut numbers = BTreeMap::new();
@@ -285,7 +319,11 @@ mod tests {
         assert_eq!((row.metric.as_str(), row.cells.len()), ("fs_mark alone", 5));
         assert!(!row.cells[0].simulated.is_empty() && row.cells[0].published == "529", "{row:?}");
         assert!(row.cells[1..].iter().all(|cell| cell.simulated.is_empty() && !cell.published.is_empty()));
-        assert!(judged.remark.contains("machine.cpus = 1") && judged.remark.contains("500 ms"), "{}", judged.remark);
+        assert!(
+            judged.remark.contains("machine.cpus = 1") && judged.remark.contains("500 ms"),
+            "{}",
+            judged.remark
+        );
         assert!(judged.claims.iter().all(|claim| claim.verdict == "not run"));
         assert_eq!(numbers(&experiment)[&("mixed fs_mark".to_owned(), "vanilla cfq".to_owned())], 6.6);
     }
@@ -317,7 +355,11 @@ mod tests {
             verdict.put(finish(&task.setting, &task.kernel));
         }
         let judged = verdict.judge().expect("readable");
-        let alone = judged.claims.iter().find(|claim| claim.sentence.contains("published 4.9")).expect("a claim about both alone");
+        let alone = judged
+            .claims
+            .iter()
+            .find(|claim| claim.sentence.contains("published 4.9"))
+            .expect("a claim about both alone");
         assert!(alone.verdict == "holds" || alone.verdict == "fails", "{alone:?}");
         assert!(judged.tables[0].rows[0].cells[0].gain.starts_with('+'), "{:?}", judged.tables[0].rows[0]);
         assert!(judged.remark.contains("firm claims"));

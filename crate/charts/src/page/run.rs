@@ -10,6 +10,9 @@ use stallarium_sim::scenario::form;
 /// The most entries of a close look: more cannot be told apart on any screen.
 const ENTRIES_MAX: usize = 200_000;
 
+/// How long after a window it is looked how things end: longer than an idle timer's usual length.
+const LEAD_OUT_NS: u64 = 20_000_000;
+
 /// A run, owned by a worker.
 #[derive(Clone, Debug)]
 pub struct PageRun {
@@ -71,7 +74,7 @@ impl PageRun {
         self.runner.result()
     }
 
-    /// The window in full detail. It begins a little earlier, so that what began before it is known.
+    /// The window in full detail, with a little before and after it, so that what begins before it and how it ends are known.
     ///
     /// # Errors
     /// Why it cannot be shown, as a sentence.
@@ -79,7 +82,8 @@ impl PageRun {
         let span = Span::new(start_ns, end_ns);
         let lead_ns = (end_ns.saturating_sub(start_ns) / 2).clamp(50_000_000, 500_000_000);
         let from_ns = start_ns.saturating_sub(lead_ns);
-        let detail = self.runner.detail(from_ns, end_ns, ENTRIES_MAX).map_err(|error| format!("{error}."))?;
+        let to_ns = end_ns.saturating_add(LEAD_OUT_NS);
+        let detail = self.runner.detail(from_ns, to_ns, ENTRIES_MAX).map_err(|error| format!("{error}."))?;
         let elevator = self.runner.scenario().kernel.elevator.clone();
         Ok(Closeup { span, detail, elevator })
     }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stallarium_sim::scenario::link::{self, Link, RECOMMENDED_LENGTH, Subject};
 use stallarium_sim::scenario::{Experiment, Place, Problem};
+use stallarium_sim::text::format_time;
 use std::collections::BTreeMap;
 
 /// What is to be run. Numbers are text, as people write them.
@@ -56,7 +57,15 @@ impl Setting {
     /// The setting of a link.
     fn of(link: &Link) -> Self {
         let seed = link.seed.map_or(String::new(), |seed| seed.to_string());
-        let overrides = link.settings.clone();
+        let mut overrides = link.settings.clone();
+        // A link always says how long it runs; as long as the page runs by itself is no change.
+        if let Subject::Experiment { id, case, .. } = &link.subject
+            && let Ok(experiment) = Experiment::find(id)
+            && let Ok(case) = experiment.case(case)
+            && overrides.get("time") == Some(&format_time(case.interactive_time_ns))
+        {
+            overrides.remove("time");
+        }
         match &link.subject {
             Subject::Experiment { id, case, kernels, workload } => Self {
                 experiment: id.clone(),
@@ -169,6 +178,7 @@ mod tests {
     fn a_link_restores_setting_view_and_digest() {
         let mut setting = open_link("").setting;
         assert_eq!(setting.experiment, "cfq-noidle-2010");
+        assert_eq!(setting.overrides, BTreeMap::new());
         setting.case = "mixed".into();
         setting.kernels.push("cfq@2.6.37".into());
         setting.seed = "18446744073709551615".into();

@@ -143,7 +143,9 @@ impl BlockQueue {
         let d = request.sync().index();
         self.in_flight[d] -= 1;
         self.counters.completed[d] += 1;
-        self.counters.device_ns += now_ns - request.started_ns;
+        let device_ns = now_ns - request.started_ns;
+        self.counters.device_ns += device_ns;
+        self.counters.bio_device_ns += device_ns * u64::from(request.bios);
         self.counters.completed_bios += u64::from(request.bios);
         self.counters.bio_ns += now_ns * u64::from(request.bios) - request.queued_sum_ns;
         self.counters.sectors[usize::from(request.is_write())] += u64::from(request.sectors);

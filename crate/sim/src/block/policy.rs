@@ -24,8 +24,8 @@ pub enum NeverPlugged {
 /// How the order of a barrier is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BarrierRule {
-    /// The elevator is emptied, everything before the barrier completes, then [flush], barrier
-    /// write, [flush]; nothing passes (up to 2.6.36).
+    /// The elevator is emptied, everything before the barrier completes, then a flush if needed, the barrier's
+    /// write, a flush if needed; nothing passes (up to 2.6.36).
     Drain,
     /// Flush, write, flush in sequence beside other requests; without a volatile cache the flags
     /// are dropped at submission (from 2.6.37).

@@ -92,7 +92,10 @@ pub struct QueueCounters {
     pub completed_bios: u64,
     /// From the submission of each of these bios to that completion, added up, in nanoseconds (blktrace Q to C).
     pub bio_ns: u64,
-    /// From the start of each request to its completion, added up, in nanoseconds (blktrace D to C).
+    /// From the start of the request of each of these bios to that completion, added up, in nanoseconds (blktrace D
+    /// to C, which `btt` averages over bios).
+    pub bio_device_ns: u64,
+    /// From the start of each request to its completion, added up over requests, in nanoseconds.
     pub device_ns: u64,
 }
 
@@ -120,8 +123,8 @@ pub struct BlockQueue {
     work: KblockdWork,
     seen_deep: bool,
     finished: Vec<u32>,
-    /// Bios that sleep for a request, and since when.
-    sleepers: Vec<(BioTag, u64)>,
+    /// Tasks that sleep for a request, and since when: a task sleeps for one bio at a time.
+    sleepers: Vec<(u32, u64)>,
 }
 
 /// What kblockd has to do.
@@ -193,9 +196,10 @@ impl BlockQueue {
                 return Submission::Accepted;
             }
         }
-        let queued_ns = if resumed { self.waiting_since(bio.tag) } else { None }.unwrap_or(now_ns);
+        let task = bio.submitter.task;
+        let queued_ns = if resumed { self.waiting_since(task) } else { None }.unwrap_or(now_ns);
         let Some(request) = self.get_request(now_ns, &bio, recorder, out) else {
-            self.sleepers.push((bio.tag, queued_ns));
+            self.sleepers.push((task, queued_ns));
             self.counters.sleeps += 1;
             recorder.record(TraceKind::SleepForRequest);
             self.remove_plug_and_run(now_ns, false, recorder, out);
@@ -213,9 +217,9 @@ impl BlockQueue {
         Submission::Accepted
     }
 
-    /// When the bio that slept for a request was first submitted.
-    fn waiting_since(&mut self, tag: BioTag) -> Option<u64> {
-        let position = self.sleepers.iter().position(|sleeper| sleeper.0 == tag)?;
+    /// When the bio for which the task slept was first submitted.
+    fn waiting_since(&mut self, task: u32) -> Option<u64> {
+        let position = self.sleepers.iter().position(|sleeper| sleeper.0 == task)?;
         Some(self.sleepers.swap_remove(position).1)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A device has no view of the queue above it: it gets commands and says when they finish. Four
 //! models live here; [`AnyDevice`] holds one of them, [`DeviceOptions`] describes it, and
-//! [`presets`] names the ones that experiments use:
+//! [`presets()`] names the ones that experiments use:
 //!
 //! * [`ServerDevice`]: stated service times and nothing else (what real kernels were measured on),
 //! * [`FcArray`]: a disk array behind Fibre Channel with a battery-backed write cache,

@@ -171,7 +171,8 @@ fn queue_result(scenario: &Scenario, world: &World, groups: &[Group<'_>]) -> Que
         completed: counters.completed,
         sectors: counters.sectors,
         q2c: Average { count: counters.completed_bios, sum_ns: counters.bio_ns },
-        d2c: Average { count: requests, sum_ns: counters.device_ns },
+        d2c: Average { count: counters.completed_bios, sum_ns: counters.bio_device_ns },
+        service: Average { count: requests, sum_ns: counters.device_ns },
         held: HeldReason::ALL
             .into_iter()
             .map(|reason| HeldShare { reason, ns: held.get(reason) })

@@ -53,12 +53,28 @@ pub struct Breakdown {
 }
 
 impl Breakdown {
-    /// The breakdown of a process's time; `None` if the runs have no such process, or it did no countable work.
+    /// The breakdown of a process's time per unit of whatever it counts; `None` if the runs have no such process, or it
+    /// did no countable work.
     #[must_use]
     pub fn of(runs: &[&RunResult], process: &str) -> Option<Self> {
-        let first = *runs.first()?;
         let of_runs: Vec<&ProcessResult> = runs.iter().filter_map(|run| run.process(process)).collect();
-        let (amount, unit) = work(&of_runs)?;
+        Self::new(runs, process, &of_runs, work(&of_runs)?)
+    }
+
+    /// The same per unit of what `rate` counts.
+    #[must_use]
+    pub fn per(runs: &[&RunResult], process: &str, rate: &Rate) -> Option<Self> {
+        let of_runs: Vec<&ProcessResult> = runs.iter().filter_map(|run| run.process(process)).collect();
+        Self::new(runs, process, &of_runs, work_of(&of_runs, rate)?)
+    }
+
+    fn new(
+        runs: &[&RunResult],
+        process: &str,
+        of_runs: &[&ProcessResult],
+        (amount, unit): (f64, String),
+    ) -> Option<Self> {
+        let first = *runs.first()?;
         let mut causes_ns = BTreeMap::new();
         for share in of_runs.iter().flat_map(|process| &process.causes) {
             *causes_ns.entry((share.cause, share.via_journal)).or_insert(0.0) += share.ns as f64 / amount;
@@ -180,29 +196,47 @@ impl Breakdown {
     }
 }
 
-/// How much work was done, and what a unit of it is called: the first mark that was passed, else megabytes.
+/// A unit of work that moves more megabytes than this says less about a run than a megabyte does.
+const MEGABYTES_PER_UNIT_MAX: f64 = 100.0;
+
+/// How much work was done, and what a unit of it is called: the first mark whose units are not too large, else megabytes,
+/// else the first mark that was passed at all.
 fn work(processes: &[&ProcessResult]) -> Option<(f64, String)> {
-    let marks = processes.first()?.marks.iter();
-    for (index, mark) in marks.enumerate() {
-        let counts = processes.iter().filter_map(|process| process.marks.get(index));
-        let count: u64 = counts.map(|mark| mark.count).sum();
-        if count != 0 {
-            return Some((count as f64, singular(&mark.name)));
-        }
-    }
-    let bytes = |of: fn(&ProcessResult) -> u64| processes.iter().map(|process| of(process)).sum::<u64>();
-    let (read, written) = (bytes(|process| process.read_bytes), bytes(|process| process.written_bytes));
-    match (read, written) {
-        (0, 0) => None,
-        (read, written) if read >= written => Some((read as f64 / 1e6, "MB read".to_owned())),
-        (_, written) => Some((written as f64 / 1e6, "MB written".to_owned())),
-    }
+    let marks = || {
+        let names = processes.first().map_or(&[][..], |process| &process.marks);
+        names.iter().filter_map(|mark| work_of(processes, &Rate::Mark(mark.name.clone())))
+    };
+    let read = || work_of(processes, &Rate::BytesRead);
+    let written = || work_of(processes, &Rate::BytesWritten);
+    let moved = || match (read(), written()) {
+        (Some(read), Some(written)) => Some(if read.0 >= written.0 { read } else { written }),
+        (read, written) => read.or(written),
+    };
+    let megabytes = moved().map_or(0.0, |(megabytes, _)| megabytes);
+    let small = marks().find(|(count, _)| megabytes <= count * MEGABYTES_PER_UNIT_MAX);
+    small.or_else(moved).or_else(|| marks().next())
 }
 
-/// `files` is counted in files, each of them a `file`.
+/// How much of what `rate` counts was done, and what a unit of it is called; `None` if nothing was.
+fn work_of(processes: &[&ProcessResult], rate: &Rate) -> Option<(f64, String)> {
+    let sum = |of: &dyn Fn(&ProcessResult) -> u64| processes.iter().map(|process| of(process)).sum::<u64>();
+    let (amount, unit) = match rate {
+        Rate::Mark(name) => {
+            let count = |process: &ProcessResult| process.mark(name).map_or(0, |mark| mark.count);
+            (sum(&count) as f64, singular(name))
+        }
+        Rate::BytesRead => (sum(&|process| process.read_bytes) as f64 / 1e6, "MB read".to_owned()),
+        Rate::BytesWritten => (sum(&|process| process.written_bytes) as f64 / 1e6, "MB written".to_owned()),
+    };
+    (amount > 0.0).then_some((amount, unit))
+}
+
+/// `files` is counted in files, each of them a `file`; one of `passes` is a `pass`.
 fn singular(name: &str) -> String {
-    match name.strip_suffix('s') {
-        Some(stem) if stem.chars().count() >= 2 && !stem.ends_with('s') => stem.to_owned(),
+    let stem = ["sses", "shes", "ches", "xes"].iter().find(|end| name.ends_with(**end));
+    match (stem, name.strip_suffix('s')) {
+        (Some(_), _) => name.strip_suffix("es").unwrap_or(name).to_owned(),
+        (None, Some(stem)) if stem.chars().count() >= 2 && !stem.ends_with('s') => stem.to_owned(),
         _ => name.to_owned(),
     }
 }
@@ -274,7 +308,7 @@ pub fn experiment(experiment: &Experiment, tables: &[TableResult], runs: &[RunRe
                 run.kernel == column && run.case == metric.case && figure(run, metric).is_some()
             };
             let mine: Vec<&RunResult> = runs.iter().filter(is_it).collect();
-            Breakdown::of(&mine, &metric.process)
+            Breakdown::per(&mine, &metric.process, &metric.rate)
         };
         let Some(base) = table.columns.get(table.baseline).and_then(|column| of_column(column)) else {
             continue;
@@ -401,6 +435,14 @@ mod tests {
         assert!(turned.starts_with("vanilla cfq needs 7.2 ms a file more than deadline: 7.1 ms more while"));
         let same = breakdown(&fast).difference_sentence(&breakdown(&fast), TimeWords::Plain);
         assert_eq!(same, "deadline and deadline both need 1.9 ms a file, within 2 %.");
+    }
+
+    /// What is counted has a name in the singular.
+    #[test]
+    fn units_are_singular() {
+        let names =
+            ["files", "passes", "boxes", "pass", "log", "us", "batches", "transactions"].map(singular);
+        assert_eq!(names, ["file", "pass", "box", "pass", "log", "us", "batch", "transaction"]);
     }
 
     /// Other causes make other sentences: nothing is said that is not in the numbers.

@@ -202,10 +202,12 @@ pub struct QueueResult {
     pub completed: [u64; 2],
     /// Sectors the device has finished, read and written.
     pub sectors: [u64; 2],
-    /// From a bio's submission to its request's completion (`btt` calls it Q2C).
+    /// From a bio's submission to its request's completion, over bios (`btt` calls it Q2C).
     pub q2c: Average,
-    /// From a request's start in the device to its completion (`btt` calls it D2C).
+    /// From the start of a bio's request in the device to its completion, over bios (`btt` calls it D2C).
     pub d2c: Average,
+    /// From a request's start in the device to its completion, over requests.
+    pub service: Average,
     /// What the queue was held for: sums to the elapsed time.
     pub held: Vec<HeldShare>,
     /// The same, by whose turn it was: sums to the elapsed time.

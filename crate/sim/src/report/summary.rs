@@ -16,7 +16,8 @@ impl RunResult {
     pub fn text(&self, words: TimeWords) -> String {
         let mut out = String::new();
         let case = if self.case.is_empty() { String::new() } else { format!(", {}", self.case) };
-        let name = if self.kernel == self.kernel_name { String::new() } else { format!(" ({})", self.kernel_name) };
+        let name =
+            if self.kernel == self.kernel_name { String::new() } else { format!(" ({})", self.kernel_name) };
         let _ = writeln!(out, "{}{name}{case}, seed {}, HZ={}", self.kernel, self.seed, self.hz);
         let _ = writeln!(
             out,
@@ -102,9 +103,11 @@ impl RunResult {
         );
         let _ = writeln!(
             out,
-            "  from submission to completion (Q2C) {}, in the device (D2C) {}, {} sleeps for a request",
+            "  of a bio, submission to completion (Q2C) {}, in the device (D2C) {}; a request in the device {}; {} sleeps \
+             for a request",
             duration(queue.q2c.mean_ns()),
             duration(queue.d2c.mean_ns()),
+            duration(queue.service.mean_ns()),
             queue.sleeps
         );
         let mut turns = queue.turns.clone();
@@ -163,7 +166,8 @@ impl Detail {
     /// What is in the window, in a line.
     #[must_use]
     pub fn describe(&self) -> String {
-        let count = |is_it: fn(&TraceKind) -> bool| self.events.iter().filter(|event| is_it(&event.kind)).count();
+        let count =
+            |is_it: fn(&TraceKind) -> bool| self.events.iter().filter(|event| is_it(&event.kind)).count();
         format!(
             "{:.6} s to {:.6} s: {} events, {} requests started, {} completed, {} tasks",
             self.from_ns as f64 / 1e9,
@@ -184,8 +188,11 @@ impl Detail {
 }
 
 fn latencies(process: &ProcessResult) -> Vec<(String, Latency)> {
-    let mut all: Vec<(String, Latency)> =
-        process.marks.iter().map(|mark| (format!("from one of {} to the next", mark.name), mark.period)).collect();
+    let mut all: Vec<(String, Latency)> = process
+        .marks
+        .iter()
+        .map(|mark| (format!("from one of {} to the next", mark.name), mark.period))
+        .collect();
     all.push(("fsync".to_owned(), process.fsync_latency));
     all.push(("read call".to_owned(), process.read_latency));
     all.retain(|(_, latency)| latency.count != 0);
@@ -243,7 +250,8 @@ mod tests {
         let run = run("vanilla cfq");
         let reader = run.process("fio").expect("it reads");
         let sum = |name: &str| {
-            let timeline = run.timelines.iter().find(|timeline| timeline.name == name).expect("it is recorded");
+            let timeline =
+                run.timelines.iter().find(|timeline| timeline.name == name).expect("it is recorded");
             timeline.buckets.iter().map(|bucket| bucket.sum).sum::<u64>()
         };
         assert_eq!(sum("fio: read"), reader.read_bytes);
@@ -252,7 +260,7 @@ mod tests {
         let depth = run.timelines.iter().find(|timeline| timeline.name == "requests in the device");
         let in_device_ns: u64 = depth.expect("it is recorded").buckets.iter().map(|bucket| bucket.sum).sum();
         // The device's time by requests that finished; those still in it are at most a few at the end.
-        let finished_ns = run.queue.d2c.sum_ns;
+        let finished_ns = run.queue.service.sum_ns;
         assert!(in_device_ns >= finished_ns && in_device_ns - finished_ns < run.elapsed_ns);
     }
 
@@ -261,7 +269,9 @@ mod tests {
     fn texts_are_complete() {
         let run = run("vanilla cfq");
         let text = run.text(TimeWords::Plain);
-        for wanted in ["files (", "MB/s)", "fsync: min", "Where the time went", "idle timer armed", "Why\n", "Of "] {
+        for wanted in
+            ["files (", "MB/s)", "fsync: min", "Where the time went", "idle timer armed", "Why\n", "Of "]
+        {
             assert!(text.contains(wanted), "{wanted}: {text}");
         }
         let buckets: usize = run.timelines.iter().map(|timeline| timeline.buckets.len()).sum();

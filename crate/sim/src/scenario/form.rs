@@ -87,6 +87,7 @@ pub fn complaint(problem: &Problem) -> String {
     match (&problem.nearest, &problem.allowed) {
         (Some(nearest), _) => text = format!("{text}. Did you mean {nearest}?"),
         (None, Some(allowed)) if !is_bound_named(allowed) => text = format!("{text}. Allowed: {allowed}."),
+        (None, _) if text.ends_with('.') => {}
         (None, _) => text.push('.'),
     }
     if let Some(hint) = &problem.hint {

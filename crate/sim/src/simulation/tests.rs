@@ -343,6 +343,30 @@ fn direct_writes_reach_the_device_and_buffered_ones_wait_for_the_flusher() {
     assert_eq!(marks(&direct, "writer"), 1);
 }
 
+/// A write that has to wait for the journal before it can change the file's size has dirtied its pages by
+/// then, and does not dirty others when it goes on.
+#[test]
+fn a_write_dirties_no_page_behind_its_end() {
+    let body = vec![
+        Step::Create { handle: FILE, directories: 33 },
+        Step::Write {
+            handle: FILE,
+            bytes: Operand::Fixed(16_385),
+            call_bytes: 4096,
+            pattern: Pattern::Sequential,
+            direct: false,
+        },
+        Step::Close(FILE),
+    ];
+    let writer = ProcessSpec { count: 2, ..process("writer", forever(body)) };
+    let run = run(&scenario(vec![fs_mark(), writer], 100 * MS));
+    let files = run.world().files();
+    assert!(files.len() > 100);
+    for id in (0..files.len() as u32).map(crate::fs::FileId) {
+        assert!(files.get(id).cache.cached() <= files.get(id).pages(), "{id:?}");
+    }
+}
+
 fn step(depth: u32) -> BoxedStrategy<Step> {
     let leaf = prop_oneof![
         Just(Step::Create { handle: FILE, directories: 3 }),

@@ -181,7 +181,8 @@ impl<'n> Field<'n> {
             Err(message) => message,
         };
         let mut problem = self.problem(message);
-        problem.allowed = Some(range);
+        // Whatever a number can hold is no bound that anybody set.
+        problem.allowed = (*bounds != (0..=u64::MAX)).then_some(range);
         problems.push(problem);
         None
     }

@@ -57,6 +57,14 @@ impl Closeup {
         from..to.max(from)
     }
 
+    /// Until when it is known what happens, nanoseconds.
+    fn known_until_ns(&self) -> u64 {
+        match self.detail.dropped {
+            0 => self.detail.to_ns.max(self.span.end_ns),
+            _ => self.detail.events.last().map_or(0, |event| event.time_ns),
+        }
+    }
+
     fn task_name(&self, task: u32) -> &str {
         let found = usize::try_from(task).ok().and_then(|task| self.detail.tasks.get(task));
         found.map_or("unknown", |task| task.name.as_str())

@@ -132,15 +132,12 @@ impl<'a> Reading<'a> {
 
     fn name(&self, task: usize) -> &'a str {
         let found = self.closeup.detail.tasks.get(task);
-        found.map_or("buffered writeback", |task| task.name.as_str())
+        found.map_or("shared async queue", |task| task.name.as_str())
     }
 
     /// Intervals that go on beyond the last event are shown to the window's end.
     fn close(&mut self) {
-        let end_ns = match self.closeup.detail.dropped {
-            0 => self.closeup.span.end_ns,
-            _ => self.closeup.detail.events.last().map_or(0, |event| event.time_ns),
-        };
+        let end_ns = self.closeup.known_until_ns();
         self.slices.extend(self.slice.change(end_ns, None));
         self.served.extend(self.device.change(end_ns, None));
         let idling = self.idling.change(end_ns, None);
@@ -247,6 +244,6 @@ fn kinds(has_slices: bool) -> Vec<EventKind> {
     vec![
         EventKind::new("slice used up", Tone::Neutral, Marker::Tick),
         EventKind::new("slice given up", Tone::Neutral, Marker::Ring),
-        EventKind::new("preempted by", Tone::Bad, Marker::Triangle),
+        EventKind::new("preempted", Tone::Bad, Marker::Triangle),
     ]
 }

@@ -65,16 +65,19 @@ pub(super) fn figure(closeup: &Closeup) -> Option<Figure> {
             _ => {}
         }
     }
-    let end_ns = match closeup.detail.dropped {
-        0 => span.end_ns,
-        _ => closeup.detail.events.last().map_or(0, |event| event.time_ns),
-    };
+    let end_ns = closeup.known_until_ns();
     for (task, current) in states.iter_mut().enumerate() {
         let ended = current.change(end_ns, None);
         keep(&mut lanes, task, ended);
     }
+    let is_kernel = |lane: &Lane| {
+        closeup.detail.tasks.iter().any(|task| task.name == lane.label && task.is_kernel_thread)
+    };
+    lanes.sort_by_key(is_kernel);
     lanes.retain(|lane| !lane.intervals.is_empty());
-    let hidden = lanes.len().saturating_sub(LANES_MAX);
+    let before = lanes.len();
+    lanes.retain(|lane| !is_idle(lane, closeup));
+    let hidden = before - lanes.len().min(LANES_MAX);
     lanes.truncate(LANES_MAX);
     lanes.first()?;
     let summary = summary(&lanes, closeup);
@@ -100,9 +103,23 @@ pub(super) fn figure(closeup: &Closeup) -> Option<Figure> {
     let mut figure =
         Figure::new("What each process is doing", Lanes { span, categories, kinds, lanes }).summary(summary);
     if hidden > 0 {
-        figure = figure.note(format!("{hidden} further processes are not shown."));
+        let what = if hidden == 1 { "One task that does" } else { "Tasks that do" };
+        figure = figure.note(format!(
+            "{what} next to nothing here, or that would be one lane too many, left out: {hidden}."
+        ));
     }
     Some(figure)
+}
+
+/// Whether a thread has nothing to do for nearly all of the window.
+fn is_idle(lane: &Lane, closeup: &Closeup) -> bool {
+    let span = closeup.span;
+    let idle = FIRST_WAIT + WAITS.iter().position(|wait| *wait == WaitKind::Work).unwrap_or(0);
+    let within = |interval: &Interval| {
+        interval.end_ns.min(span.end_ns).saturating_sub(interval.start_ns.max(span.start_ns))
+    };
+    let ns: u64 = lane.intervals.iter().filter(|interval| interval.category == idle).map(within).sum();
+    ns as f64 > span.end_ns.saturating_sub(span.start_ns) as f64 * 0.98
 }
 
 /// How much of the window the first process spends in what takes most of it.

@@ -1,23 +1,13 @@
 //! What a trace feeds to the block layer: bios, unplugging, kblockd's turns.
 //!
-//! A trace begins in the middle of things. What was queued then, and what CFQ remembered of the processes,
-//! comes from a prelude: the same workload went on before, so its first period is played several times
-//! before the trace itself, each time ending where the next begins.
-//!
 //! A stretch that the trace leaves out goes on as the lines around it: the process that reads goes on
 //! reading, evenly, up to its next line.
 
-use super::trace::{Decision, Event, Line, RealTrace, Shown, TraceError};
-use crate::block::BioFlags;
-use crate::observe::WorkloadType;
+use super::trace::{Event, Line, RealTrace, Shown, TraceError};
+use crate::block::{BioFlags, PAGE_SECTORS};
 
-/// Periods played before the trace.
-const PRELUDE_PERIODS: u64 = 8;
-
-/// Time for the readers that raise the busy average, before the first period.
-const BUSY_MOMENT_NS: i64 = 200_000_000;
-/// A turn is never cut among more.
-const MOST_READERS: u64 = 10;
+/// More reads than this are not left out of a trace.
+pub(super) const MOST_LEFT_OUT: u64 = 100_000;
 
 /// What happens to the queue from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,84 +39,10 @@ pub(super) struct Expected {
 }
 
 impl RealTrace {
-    /// All acts in order of time: the prelude, then the trace.
-    pub(super) fn arrivals(&self) -> Result<Vec<Arrival>, TraceError> {
-        let own = self.own_arrivals()?;
-        let period = self.period_ns()?;
-        let mut all = self.busy_moment()?;
-        for copy in (1..=PRELUDE_PERIODS as i64).rev() {
-            let first = own.iter().filter(|arrival| arrival.time_ns < period);
-            all.extend(first.map(|arrival| Arrival { time_ns: arrival.time_ns - copy * period, ..*arrival }));
-        }
-        all.extend(own);
-        Ok(all)
-    }
-
-    /// How far before the first line the prelude begins, in nanoseconds.
-    pub(super) fn prelude_ns(&self) -> Result<i64, TraceError> {
-        Ok(self.period_ns()? * PRELUDE_PERIODS as i64 + BUSY_MOMENT_NS)
-    }
-
-    /// CFQ's average of busy queues remembers for ever how many there once were (section 2.14). It
-    /// shows in the length of the first turn: if that is a fraction of the whole, the prelude begins
-    /// with as many processes that read at once.
-    fn busy_moment(&self) -> Result<Vec<Arrival>, TraceError> {
-        let whole = u64::from(self.hz) * 3 / 10;
-        let mut turn = None;
-        let mut share = None;
-        for line in &self.lines {
-            match (line.event, turn) {
-                (Event::Decision(Decision::Turn(jiffies)), None) => turn = Some(jiffies),
-                (Event::Decision(Decision::Select(_, workload)), Some(turn)) => {
-                    // Async turns are cut in the proportion of the slices, 40 to 100.
-                    let whole = if workload == WorkloadType::Async { whole * 40 / 100 } else { whole };
-                    share = whole.checked_div(turn);
-                    break;
-                }
-                _ => {}
-            }
-        }
-        let readers = share.filter(|share| (2..=MOST_READERS).contains(share)).unwrap_or(0);
-        let time_ns = -self.prelude_ns()?;
-        Ok((0..readers)
-            .map(|reader| Arrival {
-                time_ns,
-                process: self.processes.len() + reader as usize,
-                act: Act::Bio(Shown {
-                    flags: BioFlags::default(),
-                    sector: (reader + 1) * 20_000_000,
-                    sectors: 256,
-                }),
-            })
-            .collect())
-    }
-
-    /// From the first expiry of a queue to the next of the same queue; without CFQ, from the first
-    /// completion to the next of a request of the same kind and length while the device is empty.
-    fn period_ns(&self) -> Result<i64, TraceError> {
-        let same = |event: Event| match event {
-            Event::Decision(Decision::Expire(owner, _)) => Some((Some(owner), None)),
-            Event::Done(request, 0) => Some((None, Some((request.flags, request.sectors)))),
-            _ => None,
-        };
-        let expires = self.lines.iter().any(|line| matches!(same(line.event), Some((Some(_), _))));
-        let marks: Vec<_> = self
-            .lines
-            .iter()
-            .filter_map(|line| Some((line.time_ns as i64, same(line.event)?)))
-            .filter(|(_, mark)| mark.0.is_some() == expires)
-            .collect();
-        let Some((first, rest)) = marks.split_first() else {
-            return Err(TraceError::whole("nothing in it shows a period"));
-        };
-        let again = rest.iter().find(|(time, mark)| mark == &first.1 && *time > first.0);
-        let again = again.ok_or_else(|| TraceError::whole("nothing in it comes round again"))?;
-        Ok(again.0 - first.0)
-    }
-
-    fn own_arrivals(&self) -> Result<Vec<Arrival>, TraceError> {
+    /// What the trace itself shows, in order of time.
+    pub(super) fn own_arrivals(&self) -> Result<Vec<Arrival>, TraceError> {
         let mut arrivals = Vec::new();
-        let mut bio_sectors = 0;
+        let mut bio_sectors = PAGE_SECTORS;
         let mut previous_process = None;
         for (index, line) in self.lines.iter().enumerate() {
             let time_ns = line.time_ns as i64;
@@ -181,7 +97,8 @@ impl RealTrace {
             Event::Start(request, _) if request.sector == sector => Some(request.sectors),
             _ => None,
         });
-        let sectors = grown.and_then(|grown| grown.checked_sub(was)).unwrap_or(usual);
+        let sectors = grown.and_then(|grown| grown.checked_sub(was)).filter(|sectors| *sectors > 0);
+        let sectors = sectors.unwrap_or(usual);
         Shown { flags, sector: sector + u64::from(was), sectors }
     }
 
@@ -197,13 +114,13 @@ impl RealTrace {
         let from = last.sector + u64::from(last.sectors);
         let length = u64::from(last.sectors);
         let gap = next.sector.checked_sub(from).ok_or_else(unknown)?;
-        if length == 0 || gap % length != 0 {
+        if gap % length.max(1) != 0 || gap / length.max(1) > MOST_LEFT_OUT {
             return Err(unknown());
         }
-        let count = gap / length;
+        let count = gap / length.max(1);
         let span = after.time_ns - line.time_ns;
         let read = |number: u64| {
-            let time_ns = line.time_ns + span * number / count;
+            let time_ns = line.time_ns + span / count * number;
             (time_ns as i64, Shown { sector: from + number * length, ..last })
         };
         Ok((before.process, (0..count).map(read).collect()))

@@ -9,6 +9,9 @@ use std::fmt;
 /// How much before the first line a simulated event may lie and still belong to the trace.
 const SLACK_NS: i64 = 50_000;
 
+/// The longest sequences that are compared; time and memory grow with the square.
+const LONGEST_COMPARISON: usize = 5000;
+
 /// How well two sequences agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Matches {
@@ -76,6 +79,9 @@ impl RealTrace {
         let expected = self.expected_starts()?;
         let first = expected.first().and_then(|start| start.time_ns).unwrap_or(0);
         let simulated = since(&played.starts, first - SLACK_NS);
+        if expected.len().max(simulated.len()).max(played.decisions.len()) > LONGEST_COMPARISON {
+            return Err(TraceError::whole("it has too many events to compare"));
+        }
         let pairs = pairs(&expected, simulated, |expected, (_, shown)| same_request(expected, shown));
         let timed: Vec<(i64, Shown, i64, Shown)> = pairs
             .iter()

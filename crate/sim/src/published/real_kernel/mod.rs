@@ -9,6 +9,7 @@
 
 mod arrivals;
 mod compare;
+mod prelude;
 mod replay;
 mod trace;
 
@@ -39,15 +40,16 @@ pub fn compare_all() -> Result<Vec<Comparison>, TraceError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn comparison(name: &str) -> Comparison {
         let all = compare_all().expect("the kept traces can be read");
         all.into_iter().find(|comparison| comparison.name == name).expect("the trace is kept")
     }
 
-    /// What may lie between a cause in the trace and the start that follows from it: the trace calls on
-    /// the way, about 3 us each, and the kernel's own work.
-    const TRACING_NS: u64 = 40_000;
+    /// What the trace calls on the way from a cause to its start may add up to: about 3 us each, and in a
+    /// burst of CFQ's decisions up to a dozen of them, in each of the two requests in the device.
+    const TRACING_NS: u64 = 72_000;
 
     fn assert_conforms(comparison: &Comparison) {
         assert_eq!(comparison.first_divergence, None, "{comparison}");
@@ -81,43 +83,42 @@ mod tests {
         assert_conforms(&comparison);
         assert!(comparison.starts.recorded > 60, "{comparison}");
     }
-}
 
-#[cfg(test)]
-mod dump {
-    use super::*;
+    /// The comparison can fail: what another kernel does is not taken for the recorded one.
     #[test]
-    fn dump() {
-        let which: usize = std::env::var("TRACE").ok().and_then(|t| t.parse().ok()).unwrap_or(0);
-        let from: i64 = std::env::var("FROM").ok().and_then(|t| t.parse().ok()).unwrap_or(-20000);
-        let to: i64 = std::env::var("TO").ok().and_then(|t| t.parse().ok()).unwrap_or(20000);
-        let trace = RealTrace::parse(TRACES[which].1).unwrap();
-        println!(
-            "turnaround {} phase {} prelude {}",
-            trace.turnaround_ns(),
-            trace.phase_ns(),
-            trace.prelude_ns().unwrap()
-        );
-        let played = trace.play().unwrap();
-        let mut all: Vec<(i64, u8, String)> = Vec::new();
-        for (t, s) in &played.starts {
-            all.push((*t, 1, format!("START {}+{} w{}", s.sector, s.sectors, s.flags.0)));
+    fn other_kernels_do_not_conform() {
+        for release in ["2.6.30", "2.6.31", "2.6.32"] {
+            let text = TRACES[0].1.replace("Linux 2.6.35", &format!("Linux {release}"));
+            let comparison = RealTrace::parse(&text).and_then(|trace| trace.compare(release));
+            let comparison = comparison.expect("the trace can be read");
+            assert!(comparison.first_divergence.is_some(), "{comparison}");
+            assert!(comparison.start_difference_ns > TRACING_NS, "{comparison}");
         }
-        for (t, s) in &played.completions {
-            all.push((*t, 0, format!("DONE {}+{}", s.sector, s.sectors)));
-        }
-        for (t, d) in &played.decisions {
-            all.push((*t, 0, format!("{d:?}")));
-        }
-        for a in trace.arrivals().unwrap() {
-            all.push((a.time_ns, 2, format!("   {:?} {}", a.act, trace.processes[a.process])));
-        }
-        all.sort();
-        for (t, _, s) in all {
-            if t / 1000 >= from && t / 1000 <= to {
-                println!("{:.1} {s}", t as f64 / 1000.0);
+        let text = TRACES[1].1.replacen("CFQ", "deadline", 1);
+        let comparison = RealTrace::parse(&text).and_then(|trace| trace.compare("deadline"));
+        let comparison = comparison.expect("the trace can be read");
+        assert!(comparison.starts.in_order < comparison.starts.recorded, "{comparison}");
+    }
+
+    proptest! {
+        /// Whatever is cut out of a trace, changed or swapped: an answer or an error, no panic.
+        #[test]
+        fn damaged_traces_are_refused_or_compared(
+            which in 0_usize..3,
+            damage in prop::collection::vec((any::<u16>(), any::<u16>(), 0_u8..4), 1..6),
+        ) {
+            let mut lines: Vec<String> = TRACES[which].1.lines().take(150).map(str::to_owned).collect();
+            for (at, value, kind) in damage {
+                let at = usize::from(at) % lines.len();
+                let line = &mut lines[at];
+                match kind {
+                    0 => line.clear(),
+                    1 => *line = line.replace('8', &value.to_string()),
+                    2 => *line = line.replacen(' ', "", 1),
+                    _ => lines.truncate(at + 1),
+                }
             }
+            let _ = RealTrace::parse(&lines.join("\n")).and_then(|trace| trace.compare("damaged"));
         }
-        println!("{}", trace.compare("x").unwrap());
     }
 }

@@ -1,9 +1,17 @@
 //! The text of a trace as data.
 
+use super::arrivals::MOST_LEFT_OUT;
 use crate::block::BioFlags;
 use crate::device::ServerOptions;
 use crate::observe::WorkloadType;
 use std::fmt;
+
+/// An hour.
+const LONGEST_NS: u64 = 3_600_000_000_000;
+/// The last sector of the largest device, 512 TiB.
+const LAST_SECTOR: u64 = 1 << 40;
+/// The longest request, in sectors.
+pub(super) const LONGEST_REQUEST: u32 = 1024;
 
 /// Why a trace cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,11 +153,15 @@ impl RealTrace {
         let mut column = || columns.next().ok_or_else(|| "four columns are needed".to_owned());
         let (time, tick, process, event) = (column()?, column()?, column()?, column()?);
         let time_ns = microseconds(time)?;
+        let tick = integer(tick)?;
         let last = self.lines.last().map_or(0, |line| line.time_ns);
         if time_ns < last {
             return Err("time goes backwards".to_owned());
         }
-        Ok(Line { time_ns, tick: integer(tick)?, process: self.process(process), event: self.event(event)? })
+        if time_ns > LONGEST_NS || tick > LONGEST_NS / 100_000 {
+            return Err("it is later than an hour after the first line".to_owned());
+        }
+        Ok(Line { time_ns, tick, process: self.process(process), event: self.event(event)? })
     }
 
     /// The index of a process, new or known.
@@ -268,8 +280,12 @@ fn shown(text: &str) -> Result<Shown, String> {
             _ => return Err(wrong()),
         });
     }
-    let sectors = sectors.parse().map_err(|_| wrong())?;
-    Ok(Shown { flags, sector: integer(sector)?, sectors })
+    let sectors: u32 = sectors.parse().map_err(|_| wrong())?;
+    let sector = integer(sector)?;
+    if sector > LAST_SECTOR || !(1..=LONGEST_REQUEST).contains(&sectors) {
+        return Err(format!("\"{place}\" is no place on a device"));
+    }
+    Ok(Shown { flags, sector, sectors })
 }
 
 /// The word behind `key`.
@@ -297,7 +313,13 @@ fn merge(text: &str) -> Result<Event, String> {
     let mut words = text.split([' ', '(', ')']).filter(|word| !word.is_empty());
     let sector = words.nth(1).ok_or_else(wrong)?;
     let was = words.nth(1).ok_or_else(wrong)?;
-    Ok(Event::Merge { sector: integer(sector)?, was: was.parse().map_err(|_| wrong())? })
+    let sector = integer(sector)?;
+    let was = was.parse().map_err(|_| wrong())?;
+    if sector > LAST_SECTOR || was > LONGEST_REQUEST {
+        Err(wrong())
+    } else {
+        Ok(Event::Merge { sector, was })
+    }
 }
 
 /// `462 events to +106143.8 us: 115 read starts, 116 read completions, 29440 sectors started; ...`.
@@ -310,11 +332,11 @@ fn omitted(text: &str) -> Result<Event, String> {
     let until = before(" us").ok_or_else(wrong)?;
     let starts = before(" read starts").ok_or_else(wrong)?;
     let sectors = before(" sectors started").ok_or_else(wrong)?;
-    Ok(Event::Omitted {
-        until_ns: microseconds(until)?,
-        starts: integer(starts)?,
-        sectors: integer(sectors)?,
-    })
+    let (starts, sectors) = (integer(starts)?, integer(sectors)?);
+    if starts == 0 || starts > MOST_LEFT_OUT || sectors / starts > u64::from(LONGEST_REQUEST) {
+        return Err(wrong());
+    }
+    Ok(Event::Omitted { until_ns: microseconds(until)?, starts, sectors })
 }
 
 #[cfg(test)]

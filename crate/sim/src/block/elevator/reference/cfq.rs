@@ -359,7 +359,7 @@ fn is_meta(q: &PlainQueue, ticket: Ticket) -> bool {
 
 impl Reference for Cfq {
     /// Once in a slice, the task that CFQ idles for gets a request in any case (section 1.2).
-    fn may_queue(&mut self, q: &mut PlainQueue, submitter: Submitter, sync: Sync) -> MayQueue {
+    fn may_queue(&mut self, _q: &mut PlainQueue, submitter: Submitter, sync: Sync) -> MayQueue {
         let Some(queue) = self.queue_of(submitter.io_context, sync) else { return MayQueue::May };
         let queue = &mut self.queues[queue];
         if queue.waiting && !queue.must_alloc_slice {

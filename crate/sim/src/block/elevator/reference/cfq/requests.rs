@@ -122,10 +122,8 @@ impl Cfq {
         }
         self.queues[queue].fifo.retain(|other| *other != ticket);
         q.get_mut(ticket).held = false;
-        if self.queues[queue].busy && self.is_empty_queue(queue) {
-            if self.kernel < Kernel::V33 {
-                self.become_idle(queue);
-            }
+        if self.kernel < Kernel::V33 && self.queues[queue].busy && self.is_empty_queue(queue) {
+            self.become_idle(queue);
         }
     }
 

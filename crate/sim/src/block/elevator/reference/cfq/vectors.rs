@@ -7,8 +7,10 @@ use super::{Kernel, Patches, Tunables};
 use crate::block::elevator::{DeviceFacts, Serving};
 use crate::block::{BioFlags, IoClass};
 
+type Script = fn(&Make);
+
 /// Name and script of every case.
-pub(crate) const CASES: [(&str, fn(&Make)); 20] = [
+pub(crate) const CASES: [(&str, Script); 20] = [
     ("slice lengths by priority", slice_lengths),
     ("async requests in one slice", async_quota),
     ("residual time and the key", residual),
