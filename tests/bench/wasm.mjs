@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 
 const [path, what, requests = "0"] = process.argv.slice(2);
 if (!path || !what) throw new Error("usage: node wasm.mjs MODULE block REQUESTS | experiment");
-const { instance } = await WebAssembly.instantiate(await readFile(path), {});
+const instance = await WebAssembly.instantiate(await WebAssembly.compile(new Uint8Array(await readFile(path))), {});
 const exported = /** @type {{ block_cfq(requests: number): number, experiment_mixed(): number }} */ (
   /** @type {unknown} */ (instance.exports)
 );

@@ -165,7 +165,7 @@ pub(crate) struct PublishedArgs {
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub(crate) seeds: u64,
     /// Length of the workload relative to the published one: below 1 for quick looks. Claims are stated for 1
-    #[arg(long, value_name = "F", default_value_t = 1.0)]
+    #[arg(allow_negative_numbers = true, long, value_name = "F", default_value_t = 1.0)]
     pub(crate) scale: f64,
     #[command(flatten)]
     pub(crate) form: TableForm,

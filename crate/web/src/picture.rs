@@ -7,6 +7,7 @@ use stallarium_charts::page::{csv, png_with_link};
 use stallarium_charts::{Figure, Layout, Picture as Size, Theme, View, height_for, svg};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
+#[cfg(target_arch = "wasm32")]
 use web_sys::HtmlCanvasElement;
 
 /// A chart and where its parts were drawn last.

@@ -18,11 +18,14 @@ pub enum Timelines {
     Depth,
 }
 
+/// Whether a timeline is one of those drawn.
+type Wanted = Box<dyn Fn(&Subject) -> bool>;
+
 /// One line for each kernel over the whole run. `None` when no run has such a thing.
 #[must_use]
 pub fn timelines(context: &Context<'_>, columns: &[Column<'_>], which: Timelines) -> Option<Figure> {
     let marked = context.marked(columns);
-    let (title, axis, wanted): (String, Axis, Box<dyn Fn(&Subject) -> bool>) = match which {
+    let (title, axis, wanted): (String, Axis, Wanted) = match which {
         Timelines::Marks => {
             let (process, mark) = marked?;
             let axis = Axis::new(format!("{mark} per second"), Unit::named(format!("{mark}/s")));

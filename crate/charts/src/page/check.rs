@@ -80,7 +80,7 @@ pub(super) struct Meaning {
 
 /// Looks a setting up.
 pub(super) fn meaning(setting: &Setting) -> Result<Meaning, Vec<Problem>> {
-    let link = setting.link().map_err(|problem| vec![problem])?;
+    let link = setting.link().map_err(|problem| vec![*problem])?;
     let file = link.file()?;
     let experiment =
         if setting.scenario.is_empty() { Experiment::find(&setting.experiment).ok() } else { None };

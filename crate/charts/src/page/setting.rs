@@ -84,13 +84,13 @@ impl Setting {
     ///
     /// # Errors
     /// The seed is no number.
-    pub fn link(&self) -> Result<Link, Problem> {
+    pub fn link(&self) -> Result<Link, Box<Problem>> {
         let seed = match self.seed.trim() {
             "" => None,
             text => Some(text.parse().map_err(|_| {
                 let place = Place::of_path("page", "seed");
                 let message = "a seed is a whole number, at most 20 digits";
-                Problem::new(place, message).with_value(text)
+                Box::new(Problem::new(place, message).with_value(text))
             })?),
         };
         let some = |text: &String| (!text.is_empty()).then(|| text.clone());

@@ -223,7 +223,8 @@ mod tests {
 
     fn run(kernel: &str) -> RunResult {
         let experiment = Experiment::find("cfq-noidle-2010").expect("embedded");
-        let overrides = Overrides::from_document("test").with("time", "300 ms");
+        // Long enough for a file beside the reader, which takes 407 ms (section 0.4).
+        let overrides = Overrides::from_document("test").with("time", "900 ms");
         let scenario = experiment.scenario(kernel, "mixed", 3, &overrides).expect("valid");
         let mut runner = Runner::new(&scenario, RunLabel::new(kernel, "mixed")).expect("it starts");
         runner.finish();

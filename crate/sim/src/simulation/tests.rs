@@ -136,6 +136,74 @@ fn fs_mark_alone_shows_the_idling_as_its_cause() {
     assert!((7.0..7.5).contains(&idling), "{idling} of 9 ms a file");
 }
 
+/// Rule 6: time may be charged at any moment of a wait; that changes no total, of any cause.
+#[test]
+fn charging_in_between_changes_nothing() {
+    for processes in [vec![fs_mark()], vec![reader()], vec![fs_mark(), reader()]] {
+        let scenario = scenario(processes, 500 * MS);
+        let whole = run(&scenario);
+        let mut looked_at = Simulation::new(&scenario).expect("valid");
+        while let Advance::More(_) = looked_at.advance(Budget::events(7)) {
+            looked_at.world.charge_all();
+        }
+        assert_eq!(digest(&whole), digest(&looked_at));
+    }
+}
+
+/// Section 1.5: a window of readahead unplugs the queue only if the page being read is up to date; a
+/// reader that waits does it itself. So in 2.6.33 and later a cached page's window starts at once, in
+/// 2.6.32 it waits for the plug's timer or for the reader.
+#[test]
+fn readahead_unplugs_only_from_2_6_33_and_only_for_a_cached_page() {
+    // Reads the first window, computes until all of it is there, then steps on the mark.
+    let steps = vec![
+        Step::Open { handle: FILE, file: 0 },
+        Step::Read {
+            handle: FILE,
+            bytes: Operand::Fixed(4096),
+            call_bytes: 4096,
+            pattern: Pattern::Sequential,
+            direct: false,
+        },
+        Step::Sleep(Operand::Fixed(10 * MS)),
+        Step::Read {
+            handle: FILE,
+            bytes: Operand::Fixed(4096),
+            call_bytes: 4096,
+            pattern: Pattern::Sequential,
+            direct: false,
+        },
+        Step::Sleep(Operand::Fixed(10 * MS)),
+    ];
+    let starts = |release: &str| -> Vec<(u64, u64)> {
+        let mut scenario = scenario(vec![process("reader", steps.clone())], SECOND);
+        scenario.kernel.release = release.into();
+        // CFQ would start it anyway: it still waits for this reader.
+        scenario.kernel.elevator = "deadline".into();
+        let mut simulation = Simulation::new(&scenario).expect("valid");
+        simulation.set_trace_limit(1000);
+        while let Advance::More(_) = simulation.advance(Budget::events(1000)) {}
+        let mut inserted = 0;
+        let mut starts = Vec::new();
+        for event in simulation.take_trace() {
+            match event.kind {
+                TraceKind::Insert(_) => inserted = event.time_ns,
+                TraceKind::Start(facts, _) => {
+                    starts.push((u64::from(facts.sectors), event.time_ns - inserted))
+                }
+                _ => {}
+            }
+        }
+        starts
+    };
+    let (old, new) = (starts("2.6.32"), starts("2.6.35"));
+    // Both: the reader's own wait starts the first window of 4 pages.
+    assert_eq!((old[0].0, new[0].0), (32, 32));
+    // The second window of 8 pages: asked for while the page is there.
+    assert_eq!(new[1], (64, 0));
+    assert!(old[1].0 == 64 && old[1].1 > MS, "{old:?}");
+}
+
 /// Section 0.4, point 7: if reads dirty the inode, the reader blocks in the running commit, CFQ idles
 /// for it in vain, and a file takes 211 ms instead of 407.
 #[test]
