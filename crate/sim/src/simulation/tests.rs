@@ -315,6 +315,32 @@ fn the_trace_tells_every_change_of_state() {
     assert!(changes > 50);
 }
 
+/// Section 1.9: the flusher takes 4 MiB of a file at a time, but goes on until nothing old is dirty, and
+/// with much that is dirty until less than its share is.
+#[test]
+fn the_flusher_goes_on_until_it_is_done() {
+    let write = |bytes, time_ns| {
+        let write = Step::Write {
+            handle: FILE,
+            bytes: Operand::Fixed(bytes),
+            call_bytes: 1 << 20,
+            pattern: Pattern::Sequential,
+            direct: false,
+        };
+        let steps = vec![
+            Step::Create { handle: FILE, directories: 1 },
+            write,
+            Step::Sleep(Operand::Fixed(SECOND * 100)),
+        ];
+        run(&scenario(vec![process("writer", steps)], time_ns))
+    };
+    let old = write(64 << 20, 36 * SECOND);
+    assert_eq!(old.world().files().dirty_pages(), 0, "16 chunks within the second from 35 s on");
+    let much = write(600 << 20, 20 * SECOND);
+    let dirty_pages = much.world().files().dirty_pages();
+    assert!((103_000..105_000).contains(&dirty_pages), "a tenth of 4 GiB stays: {dirty_pages}");
+}
+
 /// Direct I/O goes to the device call by call, buffered writes only when the flusher comes.
 #[test]
 fn direct_writes_reach_the_device_and_buffered_ones_wait_for_the_flusher() {

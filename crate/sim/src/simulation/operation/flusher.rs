@@ -22,7 +22,7 @@ pub(crate) struct Flusher {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FlusherPhase {
     Sleep,
-    /// Files that have been dirty since before this time, at most so many of them.
+    /// Files that have been dirty since before this time, until so many in a row have nothing to write.
     Files {
         cutoff_ns: u64,
         turns: usize,
@@ -54,7 +54,8 @@ impl Flusher {
             }
             FlusherPhase::Files { cutoff_ns, turns } => match world.files.oldest_dirty(cutoff_ns) {
                 Some(file) if turns > 0 => {
-                    self.phase = FlusherPhase::Files { cutoff_ns, turns: turns - 1 };
+                    let turns = Self::turns_after(world, file, turns);
+                    self.phase = FlusherPhase::Files { cutoff_ns, turns };
                     Self::write_chunk(world, file, cutoff_ns)
                 }
                 _ => {
@@ -78,7 +79,8 @@ impl Flusher {
                 let is_above = writeback::is_above_background(dirty_pages, &world.policy.writeback);
                 match world.files.oldest_dirty(u64::MAX).filter(|_| is_above && turns > 0) {
                     Some(file) => {
-                        self.phase = FlusherPhase::Background { turns: turns - 1 };
+                        let turns = Self::turns_after(world, file, turns);
+                        self.phase = FlusherPhase::Background { turns };
                         Self::write_chunk(world, file, u64::MAX)
                     }
                     None => {
@@ -89,6 +91,13 @@ impl Flusher {
                 }
             }
         }
+    }
+
+    /// The flusher goes on as long as anything is written: one that has come round all files without writing
+    /// has done what it can.
+    fn turns_after(world: &World, file: FileId, turns: usize) -> usize {
+        let writes = world.files.get(file).cache.has_dirty_at_rest();
+        if writes { world.files.dirty_files() } else { turns - 1 }
     }
 
     fn write_chunk(world: &mut World, file: FileId, cutoff_ns: u64) -> Outcome {
