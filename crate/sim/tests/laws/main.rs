@@ -17,7 +17,7 @@ use workloads::Printed;
 
 /// Every law sees the same scenarios each time, unless `PROPTEST_RNG_SEED` says otherwise, and this many of
 /// them, unless `PROPTEST_CASES` does.
-const CASES: u32 = 400;
+const CASES: u32 = 800;
 
 fn config() -> ProptestConfig {
     let mut config =
