@@ -188,6 +188,15 @@ mod tests {
         assert!(pool.allocate(Sync::Sync, 1, 2000, false), "full credit never expires");
     }
 
+    /// Section 1.2, rules 2 and 6: once the pool has had room again, whoever fills it next becomes the batcher.
+    #[test]
+    fn a_pool_fills_more_than_once() {
+        let mut pool = Allocation::new(128, 1000);
+        fill(&mut pool, 1, 128);
+        (0..10).for_each(|_| _ = pool.free(Sync::Sync));
+        assert_eq!(fill(&mut pool, 2, 20), 20, "10 up to the limit, and 10 of its batch");
+    }
+
     /// Section 1.2, rule 3: nobody gets more than one and a half times the limit.
     #[test]
     fn hard_cap() {

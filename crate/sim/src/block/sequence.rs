@@ -221,3 +221,73 @@ impl Stage {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::{BioTag, IoClass, Submitter};
+    use crate::device::{AnyDevice, preset};
+
+    const WRITE: BioFlags = BioFlags::WRITE;
+
+    /// The commands of one request's sequence, in order.
+    fn commands(device: &str, rule: BarrierRule, flags: BioFlags, sectors: u32) -> Vec<&'static str> {
+        let options = preset(device).expect("a named device").options();
+        let device = AnyDevice::new(&options, 1).expect("valid options");
+        let mut sequencer = Sequencer::new(&device, rule);
+        let mut requests = RequestPool::new();
+        let submitter = Submitter { task: 1, io_context: 1, class: IoClass::BestEffort, priority: 4 };
+        let bio = sequencer.strip_flags(Bio { sector: 0, sectors, flags, submitter, tag: BioTag(0) });
+        let request = requests.allocate(&bio, 0, 0);
+        if !Sequencer::is_special(bio.flags) {
+            return vec!["ordinary"];
+        }
+        sequencer.begin(request);
+        let mut commands = Vec::new();
+        if rule == BarrierRule::Drain {
+            assert!(matches!(sequencer.turn(&requests, false), Turn::Wait), "it drains first");
+        }
+        loop {
+            match sequencer.turn(&requests, true) {
+                Turn::Flush => {
+                    commands.push("flush");
+                    sequencer.flush_started();
+                    sequencer.flush_finished();
+                }
+                Turn::Data(own) => {
+                    commands.push("write");
+                    sequencer.started(own);
+                    assert!(sequencer.data_finished(own));
+                }
+                Turn::Done(_) => return commands,
+                _ => panic!("it is held up by nothing"),
+            }
+        }
+    }
+
+    /// Section 1.8: which commands a barrier, a flush or a write with FUA becomes, with and without a volatile
+    /// cache; none of the devices supports FUA.
+    #[test]
+    fn sequences_by_flags_and_device() {
+        let (barrier, flush, fua) = (BioFlags::BARRIER, BioFlags::FLUSH, BioFlags::FUA);
+        let (drain, sequence) = (BarrierRule::Drain, BarrierRule::FlushSequence);
+        for (device, rule, flags, sectors, expected) in [
+            ("sata", drain, WRITE.with(barrier), 8, &["flush", "write", "flush"][..]),
+            ("sata", drain, WRITE.with(barrier), 0, &["flush"]),
+            ("array", drain, WRITE.with(barrier), 8, &["write"]),
+            ("array", drain, WRITE.with(barrier), 0, &[]),
+            ("sata", sequence, WRITE.with(flush).with(fua), 8, &["flush", "write", "flush"]),
+            ("sata", sequence, WRITE.with(flush), 8, &["flush", "write"]),
+            ("sata", sequence, WRITE.with(fua), 8, &["write", "flush"]),
+            ("sata", sequence, WRITE.with(flush), 0, &["flush"]),
+            ("array", sequence, WRITE.with(flush).with(fua), 8, &["ordinary"]),
+            ("array", sequence, WRITE.with(flush), 0, &[]),
+        ] {
+            assert_eq!(
+                commands(device, rule, flags, sectors),
+                expected,
+                "{device} {rule:?} {flags:?} {sectors}"
+            );
+        }
+    }
+}

@@ -3,6 +3,9 @@
 //! Goal: each rule of section 1 that a submitter can observe. Method: a queue over the serial device
 //! of section 0.4, driven by hand; what happens is read off the event trace.
 
+mod held_up;
+mod merging;
+
 use super::*;
 use crate::device::{AnyDevice, DeviceOptions, preset};
 use crate::engine::Clock;
@@ -32,6 +35,11 @@ impl Bench {
     }
 
     fn with(release: &str, elevator: &str, device: &str, tunables: &[(&str, u64)]) -> Self {
+        let options: DeviceOptions = preset(device).expect("a named device").options();
+        Self::on(release, elevator, &options, tunables)
+    }
+
+    fn on(release: &str, elevator: &str, device: &DeviceOptions, tunables: &[(&str, u64)]) -> Self {
         let clock = Clock::new(1000, false);
         let choice = KernelChoice {
             release: release.to_owned(),
@@ -43,8 +51,7 @@ impl Bench {
                 .collect::<BTreeMap<_, _>>(),
         };
         let kernel = Kernel::new(&choice, FileSystemKind::Ext4, &clock).expect("a known kernel");
-        let options: DeviceOptions = preset(device).expect("a named device").options();
-        let device = AnyDevice::new(&options, 1).expect("valid options");
+        let device = AnyDevice::new(device, 1).expect("valid options");
         Self {
             queue: BlockQueue::new(kernel.policy.block, kernel.limits, kernel.elevator, device, clock),
             recorder: Recorder::new(100_000),
@@ -55,15 +62,36 @@ impl Bench {
     }
 
     fn submit_as(&mut self, task: u32, sector: u64, sectors: u32, flags: BioFlags) -> Submission {
+        self.attempt(task, sector, sectors, flags, false)
+    }
+
+    /// The second attempt of a task that was woken for a free request.
+    fn resume_as(&mut self, task: u32, sector: u64, sectors: u32, flags: BioFlags) -> Submission {
+        self.attempt(task, sector, sectors, flags, true)
+    }
+
+    fn attempt(
+        &mut self,
+        task: u32,
+        sector: u64,
+        sectors: u32,
+        flags: BioFlags,
+        resumed: bool,
+    ) -> Submission {
         let submitter = Submitter { task, io_context: task, class: IoClass::BestEffort, priority: 4 };
         let bio = Bio { sector, sectors, flags, submitter, tag: BioTag(self.next_tag) };
         self.next_tag += 1;
         self.recorder.set_context(self.now_ns, task);
-        self.queue.submit(self.now_ns, &bio, false, &mut self.recorder, &mut self.out)
+        self.queue.submit(self.now_ns, &bio, resumed, &mut self.recorder, &mut self.out)
     }
 
     fn submit(&mut self, sector: u64, sectors: u32, flags: BioFlags) -> Submission {
         self.submit_as(1, sector, sectors, flags)
+    }
+
+    /// Somebody is going to wait for I/O.
+    fn unplug(&mut self) {
+        self.queue.unplug(self.now_ns, &mut self.recorder, &mut self.out);
     }
 
     /// Runs timers, the device and kblockd (which gets a CPU at once) up to `until_ns`.
@@ -144,7 +172,7 @@ fn contiguous_bios_merge_up_to_the_limit() {
     for page in 0..130 {
         bench.submit(page * 8, 8, WRITE_SYNC_PLUG);
     }
-    bench.queue.unplug(0, &mut bench.recorder, &mut bench.out);
+    bench.unplug();
     bench.run_until(20 * MS);
     assert_eq!(bench.starts().iter().map(|start| start.2).collect::<Vec<_>>(), [1024, 16]);
     assert_eq!(bench.out.completed.len(), 130, "every bio completes");
@@ -160,7 +188,7 @@ fn front_merges_and_coalescing() {
         bench.submit(8, 8, WRITE_SYNC_PLUG);
         bench.submit(100, 8, WRITE_SYNC_PLUG);
         bench.submit(92, 8, WRITE_SYNC_PLUG);
-        bench.queue.unplug(0, &mut bench.recorder, &mut bench.out);
+        bench.unplug();
         bench.run_until(20 * MS);
         let starts: Vec<_> = bench.starts().iter().map(|start| (start.1, start.2)).collect();
         assert_eq!(starts, [(0, 24), (92, 16)], "{elevator}");
@@ -174,7 +202,7 @@ fn cfq_keeps_sync_and_async_apart() {
         let mut bench = Bench::new("2.6.35", elevator);
         bench.submit(0, 8, WRITE);
         bench.submit(8, 8, WRITE_SYNC_PLUG);
-        bench.queue.unplug(0, &mut bench.recorder, &mut bench.out);
+        bench.unplug();
         bench.run_until(100 * MS);
         assert_eq!(bench.starts().len(), requests, "{elevator}");
     }

@@ -184,7 +184,7 @@ impl Cfq {
     }
 
     /// Section 2.14: the workload's share of the target latency.
-    fn turn_length(&self) -> i64 {
+    pub(super) fn turn_length(&self) -> i64 {
         let tree = self.trees.tree(self.serving_class, self.serving_workload);
         let count = i64::from(self.trees.count(tree));
         let average = self.busy_average[usize::from(self.serving_class == IoClass::RealTime)];
