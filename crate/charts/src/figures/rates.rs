@@ -5,6 +5,7 @@ use crate::describe::{Axis, Bar, BarSeries, Bars, Figure, Unit};
 use crate::significant;
 use stallarium_sim::report::RunResult;
 use stallarium_sim::scenario::{Metric, Rate};
+use stallarium_sim::short_sort;
 
 /// What a metric counts, per second of simulated time: units of work, or millions of bytes.
 ///
@@ -90,7 +91,7 @@ fn summary(columns: &[Column<'_>], series: &BarSeries, unit: &Unit) -> String {
     let values = columns.iter().zip(&series.bars);
     let mut known: Vec<(&str, f64)> =
         values.filter_map(|(column, bar)| Some((column.label, bar.as_ref()?.value))).collect();
-    known.sort_by(|one, other| other.1.total_cmp(&one.1));
+    short_sort::sort_by(&mut known, |one, other| other.1.total_cmp(&one.1));
     match known[..] {
         [] => String::new(),
         [(label, value)] => format!("Under {label}: {}.", unit.write(value)),
