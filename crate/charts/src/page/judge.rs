@@ -217,10 +217,14 @@ fn table_in_words(table: &TableResult) -> WordTable {
     }
 }
 
-/// The text with a capital letter.
+/// The text with a capital letter, unless it begins with a program's name: `fs_mark` is written as it is.
 pub(super) fn capital(text: &str) -> String {
+    let is_name = text.split_whitespace().next().is_some_and(|word| word.contains('_'));
     let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
+    match letters.next() {
+        Some(first) if !is_name => first.to_uppercase().collect::<String>() + letters.as_str(),
+        _ => text.to_owned(),
+    }
 }
 
 fn row_in_words(row: &RowResult) -> WordRow {
