@@ -26,7 +26,9 @@ export async function drawnShare(page, name) {
   await page.waitForFunction((id) => document.getElementById(id)?.dataset.drawn === "true", `chart-${name}`);
   return page.evaluate((id) => {
     const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector(`#${id} canvas`));
-    const { data } = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")).getImageData(0, 0, canvas.width, canvas.height);
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+    copy?.drawImage(canvas, 0, 0);
+    const data = copy?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
     let different = 0;
     for (let at = 0; at < data.length; at += 4) {
       if (data[at] !== data[0] || data[at + 1] !== data[1] || data[at + 2] !== data[2]) {

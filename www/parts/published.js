@@ -209,7 +209,7 @@ function tableOf(table) {
           {},
           h("th", { scope: "row" }, row.metric, h("span", { class: "unit" }, row.unit), row.note ? h("span", { class: "note" }, row.note) : null),
           row.cells.map((cell) =>
-            h("td", {}, h("span", { class: "simulated" }, cell.simulated || "not run"), h("span", { class: "history" }, cell.published), cell.gain ? h("span", { class: "gain" }, cell.gain) : null),
+            h("td", {}, h("span", { class: cell.simulated ? "simulated" : "history" }, cell.simulated || "not run"), h("span", { class: "history" }, cell.published), cell.gain ? h("span", { class: "gain" }, cell.gain) : null),
           ),
         ),
       ),

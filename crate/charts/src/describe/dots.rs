@@ -2,6 +2,7 @@
 
 use super::marks::{Axis, Marker, Span, Tone};
 use serde::{Deserialize, Serialize};
+use stallarium_sim::short_sort;
 
 /// Dispatches over time: each dot is one request at its place on the disk.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,7 +42,7 @@ impl Dots {
             .map(|(index, pair)| (pair[1] - pair[0], index + 1))
             .filter(|(gap, _)| *gap > (high - low) / 50.0)
             .collect();
-        gaps.sort_by(|a, b| b.0.total_cmp(&a.0));
+        short_sort::sort_by(&mut gaps, |a, b| b.0.total_cmp(&a.0));
         gaps.truncate(most.saturating_sub(1));
         if gaps.is_empty() {
             return;
@@ -49,7 +50,7 @@ impl Dots {
         let mut cuts: Vec<usize> = gaps.into_iter().map(|(_, index)| index).collect();
         cuts.push(0);
         cuts.push(values.len());
-        cuts.sort_unstable();
+        short_sort::sort_by_key(&mut cuts, |cut| *cut);
         for pair in cuts.windows(2) {
             let part = &values[pair[0]..pair[1]];
             if let (Some(&low), Some(&high)) = (part.first(), part.last()) {

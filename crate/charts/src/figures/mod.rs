@@ -20,7 +20,6 @@ pub use timelines::{Timelines, timelines};
 
 use stallarium_sim::report::RunResult;
 use stallarium_sim::scenario::{Experiment, Metric, Rate};
-use std::collections::BTreeMap;
 
 /// One kernel's run among others.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +48,7 @@ pub struct Context<'a> {
 }
 
 /// Published numbers by row and column of their table.
-pub type Published = BTreeMap<(String, String), f64>;
+pub type Published = Vec<((String, String), f64)>;
 
 impl<'a> Context<'a> {
     /// The metrics that are measured in this case.
@@ -61,7 +60,8 @@ impl<'a> Context<'a> {
 
     /// The published number of a metric in the column of this label.
     pub(crate) fn published_value(&self, metric: &Metric, label: &str) -> Option<f64> {
-        self.published.get(&(metric.row.clone(), label.to_owned())).copied()
+        let is_it = |((row, column), _): &&((String, String), f64)| *row == metric.row && column == label;
+        self.published.iter().find(is_it).map(|(_, value)| *value)
     }
 
     /// The first metric that counts a mark; without an experiment, the first mark of the first run.

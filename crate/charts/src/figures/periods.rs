@@ -3,6 +3,7 @@
 use super::{Column, Context, singular};
 use crate::describe::{Arrangement, Figure, Histogram, HistogramSeries, Unit};
 use stallarium_sim::report::{MarkResult, PeriodHistogram};
+use stallarium_sim::short_sort;
 
 /// The most bins of one plot: more are narrower than can be told apart.
 const BINS_MAX: u64 = 140;
@@ -109,22 +110,25 @@ fn sentence(column: &Column<'_>, mark: &MarkResult) -> String {
 /// The one or two whole numbers of ticks, at least two, near which most periods lie, and the share of all periods that
 /// lie near them, per cent. Near is a quarter of a tick: a period begins and ends a little after its tick.
 fn ticks(periods: &PeriodHistogram, tick_ns: u64) -> Option<(Vec<u64>, u64)> {
-    let mut by_ticks = std::collections::BTreeMap::new();
+    let mut most: Vec<(u64, u64)> = Vec::new();
     for (from, to, count) in periods.bins() {
         let middle = (from.max(0) + to.max(0)).unsigned_abs() / 2;
         let nearest = (middle + tick_ns / 2) / tick_ns;
         if nearest >= 2 && middle.abs_diff(nearest * tick_ns) <= tick_ns / 4 {
-            *by_ticks.entry(nearest).or_insert(0) += count;
+            match most.iter_mut().find(|(known, _)| *known == nearest) {
+                Some((_, total)) => *total += count,
+                None => most.push((nearest, count)),
+            }
         }
     }
-    let mut most: Vec<(u64, u64)> = by_ticks.into_iter().filter(|(_, count)| *count > 0).collect();
-    most.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    most.retain(|(_, count)| *count > 0);
+    short_sort::sort_by_key(&mut most, |&(_, count)| std::cmp::Reverse(count));
     most.truncate(2);
     let all = periods.count();
     most.retain(|&(_, count)| count * 20 >= all);
     let near: u64 = most.iter().map(|(_, count)| count).sum();
     let mut ticks: Vec<u64> = most.into_iter().map(|(ticks, _)| ticks).collect();
-    ticks.sort_unstable();
+    short_sort::sort_by_key(&mut ticks, |ticks| *ticks);
     (all > 0 && !ticks.is_empty()).then(|| (ticks, near * 100 / all))
 }
 

@@ -5,6 +5,7 @@ use crate::describe::{Axis, Bar, BarSeries, Bars, Figure, Unit};
 use crate::significant;
 use stallarium_sim::report::RunResult;
 use stallarium_sim::scenario::{Metric, Rate};
+use stallarium_sim::short_sort;
 
 /// What a metric counts, per second of simulated time: units of work, or millions of bytes.
 ///
@@ -74,7 +75,7 @@ fn bars(
     if series.bars.iter().all(Option::is_none) {
         return None;
     }
-    let summary = summary(columns, &series, &axis.unit);
+    let summary = summary(process, columns, &series, &axis.unit);
     let has_published = series.bars.iter().flatten().any(|bar| bar.reference.is_some());
     let chart = Bars {
         axis,
@@ -86,14 +87,14 @@ fn bars(
 }
 
 /// The most against the least, in a sentence.
-fn summary(columns: &[Column<'_>], series: &BarSeries, unit: &Unit) -> String {
+fn summary(process: &str, columns: &[Column<'_>], series: &BarSeries, unit: &Unit) -> String {
     let values = columns.iter().zip(&series.bars);
     let mut known: Vec<(&str, f64)> =
         values.filter_map(|(column, bar)| Some((column.label, bar.as_ref()?.value))).collect();
-    known.sort_by(|one, other| other.1.total_cmp(&one.1));
+    short_sort::sort_by(&mut known, |one, other| other.1.total_cmp(&one.1));
     match known[..] {
         [] => String::new(),
-        [(label, value)] => format!("Under {label}: {}.", unit.write(value)),
+        [(label, value)] => format!("{process} under {label}: {}.", unit.write(value)),
         [(first, most), .., (last, least)] => {
             let ratio = if least > 0.0 && most / least >= 1.05 {
                 format!("{} times as much", significant((most / least * 10.0).round() / 10.0))
@@ -101,7 +102,7 @@ fn summary(columns: &[Column<'_>], series: &BarSeries, unit: &Unit) -> String {
                 "hardly any difference".to_owned()
             };
             let (most, least) = (unit.write(most), unit.write(least));
-            format!("Most under {first}, {most}; least under {last}, {least}: {ratio}.")
+            format!("{process}: most under {first}, {most}; least under {last}, {least}: {ratio}.")
         }
     }
 }

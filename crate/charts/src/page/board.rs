@@ -8,7 +8,7 @@ use crate::figures::{self, Context, Published, Timelines};
 use stallarium_sim::report::RunResult;
 use stallarium_sim::report::explain::{Breakdown, TimeWords};
 use stallarium_sim::scenario::Experiment;
-use std::collections::BTreeMap;
+use stallarium_sim::short_sort;
 
 /// The close-up shows so many units of work at first.
 const UNITS_SHOWN: u64 = 5;
@@ -18,7 +18,8 @@ const WINDOW_NS: u64 = 50_000_000;
 /// Results by key, and the setting they are shown for.
 #[derive(Clone, Debug, Default)]
 pub struct Board {
-    runs: BTreeMap<String, RunResult>,
+    /// By key; a handful.
+    runs: Vec<(String, RunResult)>,
     shown: Option<Shown>,
 }
 
@@ -61,32 +62,37 @@ impl Board {
 
     /// Keeps a result.
     pub fn put(&mut self, key: &str, result: RunResult) {
-        self.runs.insert(key.to_owned(), result);
+        self.runs.retain(|(known, _)| known != key);
+        self.runs.push((key.to_owned(), result));
+    }
+
+    fn run(&self, key: &str) -> Option<&RunResult> {
+        self.runs.iter().find(|(known, _)| known == key).map(|(_, run)| run)
     }
 
     /// Whether there is a result.
     #[must_use]
     pub fn has(&self, key: &str) -> bool {
-        self.runs.contains_key(key)
+        self.run(key).is_some()
     }
 
     /// Drops every result but those that are shown.
     pub fn forget_others(&mut self) {
         if let Some(shown) = &self.shown {
-            self.runs.retain(|key, _| shown.columns.iter().any(|column| column.key == *key));
+            self.runs.retain(|(key, _)| shown.columns.iter().any(|column| column.key == *key));
         }
     }
 
     /// How much time a run covers, nanoseconds.
     #[must_use]
     pub fn elapsed_ns(&self, key: &str) -> Option<u64> {
-        self.runs.get(key).map(|run| run.elapsed_ns)
+        self.run(key).map(|run| run.elapsed_ns)
     }
 
     /// What the close-up of a run shows first: the middle of the run, some units of work long.
     #[must_use]
     pub fn first_window(&self, key: &str) -> Option<(u64, u64)> {
-        let run = self.runs.get(key)?;
+        let run = self.run(key)?;
         let marks = run.processes.iter().flat_map(|process| &process.marks);
         let period = marks.map(|mark| mark.period.p50_ns).filter(|ns| *ns > 0).max();
         let wanted =
@@ -102,8 +108,7 @@ impl Board {
     #[must_use]
     pub fn first_kernel(&self) -> Option<&str> {
         let columns = self.shown.as_ref()?.columns.iter().filter(|column| self.has(&column.key));
-        let vain =
-            |column: &&Column| self.runs.get(&column.key).map_or(0, |run| run.queue.scheduler.idle_fired);
+        let vain = |column: &&Column| self.run(&column.key).map_or(0, |run| run.queue.scheduler.idle_fired);
         // Of equals, the first.
         columns.rev().max_by_key(vain).map(|column| column.label.as_str())
     }
@@ -113,7 +118,7 @@ impl Board {
     pub fn digest(&self) -> Option<u64> {
         let columns = &self.shown.as_ref()?.columns;
         let digests: Option<Vec<u64>> =
-            columns.iter().map(|column| Some(self.runs.get(&column.key)?.digest.0)).collect();
+            columns.iter().map(|column| Some(self.run(&column.key)?.digest.0)).collect();
         match digests?[..] {
             [] => None,
             [one] => Some(one),
@@ -139,7 +144,7 @@ impl Board {
         let mut runs: Vec<&RunResult> = self.runs_shown(shown).collect();
         // The question is about the kernel that idles in vain: the others are compared with it.
         let first = self.first_kernel().map(str::to_owned);
-        runs.sort_by_key(|run| Some(&run.kernel) != first.as_ref());
+        short_sort::sort_by_key(&mut runs, |run| Some(&run.kernel) != first.as_ref());
         let processes = runs.first().map_or(&[][..], |run| &run.processes);
         let most = ["rates", "throughput"].into_iter().filter_map(|name| self.figure(name));
         let mut sentences: Vec<String> = most.map(|figure| figure.summary).collect();
@@ -166,14 +171,14 @@ impl Board {
     /// The columns whose runs are there.
     fn columns<'b>(&'b self, shown: &'b Shown) -> Vec<figures::Column<'b>> {
         let column = |column: &'b Column| {
-            let run = self.runs.get(&column.key)?;
+            let run = self.run(&column.key)?;
             Some(figures::Column { label: &column.label, slot: column.slot, run, others: &[] })
         };
         shown.columns.iter().filter_map(column).collect()
     }
 
     fn runs_shown<'b>(&'b self, shown: &'b Shown) -> impl Iterator<Item = &'b RunResult> {
-        shown.columns.iter().filter_map(|column| self.runs.get(&column.key))
+        shown.columns.iter().filter_map(|column| self.run(&column.key))
     }
 
     /// The chart of this name over what is shown: `rates`, `throughput`, `breakdown`, `periods`, `files`, `reader`, `queue`.

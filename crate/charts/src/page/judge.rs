@@ -1,13 +1,14 @@
 //! The published tables beside the simulated ones, what they claim, and the long run that decides: in words.
 
 use super::setting::Setting;
+use crate::figures::Published;
 use crate::significant;
 use serde::{Deserialize, Serialize};
 use stallarium_sim::report::published::{Plan, published_claims, published_data, simulated_table};
 use stallarium_sim::report::{Cell, ClaimResult, ClaimStatus, RowResult, RunResult, TableResult};
 use stallarium_sim::scenario::{Experiment, Overrides, form};
+use stallarium_sim::short_sort;
 use stallarium_sim::text::format_time;
-use std::collections::BTreeMap;
 
 /// Published beside simulated, in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -164,7 +165,7 @@ impl Verdict {
             Task { setting, kernel: run.column.clone(), limit_ns }
         };
         let mut tasks: Vec<Task> = self.plan.runs.iter().map(task).collect();
-        tasks.sort_by_key(|task| std::cmp::Reverse(task.limit_ns));
+        short_sort::sort_by_key(&mut tasks, |task| std::cmp::Reverse(task.limit_ns));
         tasks
     }
 
@@ -216,10 +217,14 @@ fn table_in_words(table: &TableResult) -> WordTable {
     }
 }
 
-/// The text with a capital letter.
+/// The text with a capital letter, unless it begins with a program's name: `fs_mark` is written as it is.
 pub(super) fn capital(text: &str) -> String {
+    let is_name = text.split_whitespace().next().is_some_and(|word| word.contains('_'));
     let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
+    match letters.next() {
+        Some(first) if !is_name => first.to_uppercase().collect::<String>() + letters.as_str(),
+        _ => text.to_owned(),
+    }
 }
 
 fn row_in_words(row: &RowResult) -> WordRow {
@@ -280,16 +285,16 @@ fn claim_in_words(claim: &ClaimResult) -> WordClaim {
 
 /// The published numbers of an experiment, by row and column.
 #[must_use]
-pub fn numbers(experiment: &Experiment) -> BTreeMap<(String, String), f64> {
+pub fn numbers(experiment: &Experiment) -> Published {
     let Ok(table) = published_data(experiment).and_then(|data| simulated_table(experiment, &data, &[]))
     else {
-        return BTreeMap::new();
+        return Published::new();
     };
-    let mut numbers = BTreeMap::new();
+    let mut numbers = Published::new();
     for row in &table.rows {
         for (column, cell) in table.columns.iter().zip(&row.cells) {
             if let Some(published) = cell.published {
-                numbers.insert((row.metric.clone(), column.clone()), published);
+                numbers.push(((row.metric.clone(), column.clone()), published));
             }
         }
     }
@@ -325,7 +330,8 @@ mod tests {
             judged.remark
         );
         assert!(judged.claims.iter().all(|claim| claim.verdict == "not run"));
-        assert_eq!(numbers(&experiment)[&("mixed fs_mark".to_owned(), "vanilla cfq".to_owned())], 6.6);
+        let cell = (("mixed fs_mark".to_owned(), "vanilla cfq".to_owned()), 6.6);
+        assert!(numbers(&experiment).contains(&cell));
     }
 
     /// The long run has every kernel in every case with every seed, and each of its tasks is one that can be run.

@@ -6,6 +6,7 @@
 //! *Does not model:* block groups as ext3 and ext4 place them.
 
 use crate::block::PAGE_SECTORS;
+use crate::short_sort;
 
 /// Sectors left free around everything.
 const MARGIN_SECTORS: u64 = 32_768;
@@ -83,7 +84,7 @@ fn place(capacity: u64, length: u64, preferred: u64, taken: &[(u64, u64)]) -> u6
 fn largest_gap(capacity: u64, taken: &[(u64, u64)]) -> (u64, u64) {
     let mut taken = taken.to_vec();
     taken.push((capacity, capacity));
-    taken.sort_unstable();
+    short_sort::sort_by_key(&mut taken, |stretch| *stretch);
     let (mut from, mut best) = (0, (0, 0));
     for (start, end) in taken {
         let (gap_start, gap_end) = (align(from + MARGIN_SECTORS), start.saturating_sub(MARGIN_SECTORS));

@@ -10,6 +10,7 @@ use super::runner::RunLabel;
 use super::timelines::{Subject, Timeline, Turn};
 use crate::observe::{CauseTotals, HeldReason, Histogram, Lane, Periods, Series};
 use crate::scenario::Scenario;
+use crate::short_sort;
 use crate::simulation::{ProcessTotals, World};
 use crate::task::{Task, TaskId};
 use crate::workload::ProcessSpec;
@@ -154,7 +155,7 @@ fn causes<'t>(tasks: impl Iterator<Item = &'t CauseTotals>) -> Vec<CauseShare> {
             None => shares.push(CauseShare { cause: cause.kind, via_journal: cause.via_journal, ns }),
         }
     }
-    shares.sort_by_key(|share| (share.via_journal, share.cause));
+    short_sort::sort_by_key(&mut shares, |share| (share.via_journal, share.cause));
     shares
 }
 

@@ -11,6 +11,7 @@ use super::tables::TableResult;
 use super::timelines::Turn;
 use crate::observe::CauseKind;
 use crate::scenario::{Experiment, Rate};
+use crate::short_sort;
 use std::collections::BTreeMap;
 
 /// Causes with less than this share of the time are left out of sentences, in thousandths.
@@ -100,7 +101,7 @@ impl Breakdown {
     #[must_use]
     pub fn sentence(&self, words: TimeWords) -> String {
         let mut causes: Vec<_> = self.causes_ns.iter().map(|(&cause, &ns)| (cause, ns)).collect();
-        causes.sort_by(|one, other| other.1.total_cmp(&one.1));
+        short_sort::sort_by(&mut causes, |one, other| other.1.total_cmp(&one.1));
         causes.retain(|cause| cause.1 * 1000.0 >= self.total_ns * WORTH_SAYING_PER_MILLE);
         causes.truncate(CAUSES_MAX);
         let whole = self.time(self.total_ns, words);
@@ -129,7 +130,7 @@ impl Breakdown {
                 parts.push((cause, of(self) - of(other)));
             }
         }
-        parts.sort_by(|one, other| other.1.abs().total_cmp(&one.1.abs()));
+        short_sort::sort_by(&mut parts, |one, other| other.1.abs().total_cmp(&one.1.abs()));
         parts.retain(|part| part.1.abs() * 1000.0 >= difference.abs() * WORTH_SAYING_PER_MILLE);
         parts.truncate(CAUSES_MAX);
         let direction = |ns: f64| if ns < 0.0 { "less" } else { "more" };
@@ -256,7 +257,7 @@ fn by_time(runs: &[&RunResult], pick: impl Fn(&Turn) -> Option<&String>) -> Vec<
     let total: u64 = times.values().sum();
     let mut names: Vec<_> = times.into_iter().collect();
     names.retain(|&(_, ns)| ns / 1000 * 1000 >= total / 1000 * WORTH_NAMING_PER_MILLE);
-    names.sort_by_key(|&(name, ns)| (std::cmp::Reverse(ns), name));
+    short_sort::sort_by_key(&mut names, |&(name, ns)| (std::cmp::Reverse(ns), name));
     names.into_iter().map(|(name, _)| name.clone()).collect()
 }
 

@@ -7,6 +7,7 @@ use super::results::{ExperimentResult, RunResult};
 use super::statistics::median;
 use super::tables::{Better, TableResult};
 use crate::scenario::{Experiment, Overrides, Problem, Scenario};
+use crate::short_sort;
 use serde::{Deserialize, Serialize};
 
 /// What `published/ID.json` says, as far as it is needed here.
@@ -137,7 +138,7 @@ impl Plan {
             let column = experiment.columns.iter().position(|column| column.label == run.kernel);
             (case, column, run.seed)
         };
-        runs.sort_by_key(position);
+        short_sort::sort_by_key(&mut runs, position);
         let explanations = explain::experiment(experiment, &tables, &runs);
         for run in &mut runs {
             run.timelines = Vec::new();

@@ -3,6 +3,7 @@
 //! *Models:* mean, extremes, sample standard deviation, Student's t interval of paired differences at 95 %.
 //! *Does not model:* anything that needs a logarithm or an exponential; the quantiles are a table.
 
+use crate::short_sort;
 use serde::{Deserialize, Serialize};
 
 /// A sample in numbers; all 0 for an empty one.
@@ -104,7 +105,7 @@ pub fn gain_percent(value: f64, baseline: f64, better: super::Better) -> Option<
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    short_sort::sort_by(&mut sorted, f64::total_cmp);
     let middle = sorted.len() / 2;
     let upper = *sorted.get(middle)?;
     Some(if sorted.len() % 2 == 1 { upper } else { (sorted[middle - 1] + upper) / 2.0 })

@@ -3,6 +3,7 @@
 use super::{Machine, Scenario, vocabulary};
 use crate::block::SECTOR_BYTES;
 use crate::device::{AnyDevice, Device};
+use crate::short_sort;
 use crate::text::{Place, Problem, format_size};
 use crate::workload::{FileSpec, Workload};
 
@@ -133,7 +134,7 @@ fn check_files(workload: &Workload, machine: &Machine) -> Vec<Problem> {
         }
     }
     let mut by_place: Vec<&FileSpec> = workload.files.iter().collect();
-    by_place.sort_by_key(|file| span(file));
+    short_sort::sort_by_key(&mut by_place, |file| span(file));
     for (file, next) in by_place.iter().zip(by_place.iter().skip(1)) {
         if span(file).1 > span(next).0 {
             let message = format!("the files \"{}\" and \"{}\" lie on each other", file.name, next.name);

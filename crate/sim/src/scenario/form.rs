@@ -9,6 +9,7 @@ use super::vocabulary::tunables;
 use super::{Experiment, FileSystemKind, KernelColumn, ScenarioFile};
 use crate::block::elevator::tunables::{TunableInfo, TunableUnit};
 use crate::device;
+use crate::short_sort;
 use crate::text::{Problem, format_time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -156,18 +157,17 @@ fn run_fields(link: &Link, file: &ScenarioFile, usual: &ScenarioFile) -> Vec<Fie
 
 /// Every tunable that some kernel has, by name. A value set by name goes to all kernels that know it.
 fn tunable_fields(link: &Link, file: &ScenarioFile, usual: &ScenarioFile) -> Vec<Field> {
-    let mut by_name: BTreeMap<&str, (&TunableInfo, Vec<&KernelColumn>)> = BTreeMap::new();
+    let mut order: Vec<(&TunableInfo, Vec<&KernelColumn>)> = Vec::new();
     for column in &file.kernels {
         for info in tunables(&column.kernel) {
-            by_name.entry(info.name).or_insert_with(|| (info, Vec::new())).1.push(column);
+            match order.iter_mut().find(|(known, _)| known.name == info.name) {
+                Some((_, columns)) => columns.push(column),
+                None => order.push((info, vec![column])),
+            }
         }
     }
-    let mut order: Vec<&str> =
-        file.kernels.iter().flat_map(|column| tunables(&column.kernel)).map(|info| info.name).collect();
-    let mut seen = std::collections::BTreeSet::new();
-    order.retain(|name| seen.insert(*name));
-    let fields = order.into_iter().filter_map(|name| {
-        let (info, columns) = by_name.get(name)?;
+    let fields = order.iter().map(|(info, columns)| {
+        let name = info.name;
         let usual_value = distinct(columns, |column| {
             let plain = usual.kernels.iter().find(|other| other.label == column.label);
             plain.and_then(|plain| plain.kernel.tunables.get(name)).copied().unwrap_or(info.default)
@@ -184,10 +184,10 @@ fn tunable_fields(link: &Link, file: &ScenarioFile, usual: &ScenarioFile) -> Vec
         };
         let field = field(FieldGroup::Tunables, &path, &format!("{}{who}", info.documentation))
             .values(given.unwrap_or(value), usual_value);
-        Some(match info.unit {
+        match info.unit {
             TunableUnit::Boolean => field.switch("0", "1"),
             unit => field.range(unit.suffix().trim(), format!("{} to {}", info.min, info.max)),
-        })
+        }
     });
     fields.collect()
 }
@@ -196,7 +196,7 @@ fn tunable_fields(link: &Link, file: &ScenarioFile, usual: &ScenarioFile) -> Vec
 fn distinct(columns: &[&KernelColumn], value: impl Fn(&KernelColumn) -> u64) -> String {
     let mut values: Vec<u64> = columns.iter().map(|column| value(column)).collect();
     values.dedup();
-    values.sort_unstable();
+    short_sort::sort_by_key(&mut values, |value| *value);
     values.dedup();
     values.iter().map(u64::to_string).collect::<Vec<_>>().join(" or ")
 }

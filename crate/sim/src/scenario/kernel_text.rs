@@ -3,6 +3,7 @@
 use super::kernel_choice::KernelName;
 use super::{KernelChoice, KernelColumn, vocabulary};
 use crate::block::elevator::tunables::{TunableInfo, TunableUnit};
+use crate::short_sort;
 use crate::text::{Field, Kind, Node, Problems, Scale, parse_quantity};
 use std::collections::BTreeMap;
 
@@ -150,7 +151,7 @@ fn spread_tunables(field: &Field<'_>, columns: &mut [KernelColumn], problems: &m
             }
         }
         if read.is_none() && !columns.is_empty() {
-            all.sort_unstable();
+            short_sort::sort_by_key(&mut all, |name| *name);
             all.dedup();
             problems
                 .push(value.problem("none of the kernels has a tunable of this name").with_names(key, all));

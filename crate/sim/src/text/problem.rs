@@ -1,5 +1,6 @@
 //! What is wrong with a text, in words.
 
+use crate::short_sort;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -171,10 +172,7 @@ impl Problems {
     /// Every problem in the order of the text; never empty after a failure.
     #[must_use]
     pub fn into_list(mut self) -> Vec<Problem> {
-        self.list.sort_by(|one, other| {
-            let key = |problem: &Problem| (problem.place.line, problem.place.column);
-            key(one).cmp(&key(other))
-        });
+        short_sort::sort_by_key(&mut self.list, |problem| (problem.place.line, problem.place.column));
         if self.unlisted > 0 {
             let message = format!("{} more problems are not listed", self.unlisted);
             let document = self.list.first().map_or("", |first| first.place.document.as_str());

@@ -4,6 +4,7 @@ use super::{Closeup, tone};
 use crate::describe::{Axis, Dot, DotKind, DotSeries, Dots, Figure, Marker, Unit};
 use stallarium_sim::block::BioFlags;
 use stallarium_sim::observe::TraceKind;
+use stallarium_sim::short_sort;
 
 /// The most parts that the disk is cut into.
 const BANDS_MAX: usize = 4;
@@ -44,7 +45,7 @@ pub(super) fn figure(closeup: &Closeup) -> Option<Figure> {
     series.first()?;
     // In the order of the tasks, so that the legend does not change while one moves about.
     let mut order: Vec<usize> = (0..tasks.len()).collect();
-    order.sort_by_key(|&index| tasks[index]);
+    short_sort::sort_by_key(&mut order, |&index| tasks[index]);
     let series: Vec<DotSeries> = order.into_iter().map(|index| std::mem::take(&mut series[index])).collect();
     let total: u64 = counts.iter().sum();
     let named = ["reads", "sync writes", "async writes", "barriers or flushes"];

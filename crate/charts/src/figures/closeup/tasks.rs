@@ -4,6 +4,7 @@ use super::{Closeup, Current};
 use crate::describe::{Category, Event, EventKind, Figure, Fill, Interval, Lane, Lanes, Marker, Tone, Unit};
 use crate::figures::palette;
 use stallarium_sim::observe::{TaskTrace, TraceKind, WaitKind};
+use stallarium_sim::short_sort;
 
 /// The most lanes: with more, none can be read.
 const LANES_MAX: usize = 14;
@@ -73,7 +74,7 @@ pub(super) fn figure(closeup: &Closeup) -> Option<Figure> {
     let is_kernel = |lane: &Lane| {
         closeup.detail.tasks.iter().any(|task| task.name == lane.label && task.is_kernel_thread)
     };
-    lanes.sort_by_key(is_kernel);
+    short_sort::sort_by_key(&mut lanes, is_kernel);
     lanes.retain(|lane| !lane.intervals.is_empty());
     let before = lanes.len();
     lanes.retain(|lane| !is_idle(lane, closeup));
