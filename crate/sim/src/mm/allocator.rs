@@ -173,7 +173,7 @@ impl Memory {
     #[inline]
     fn put_in_vector(&mut self, zone: usize, frame: u32, word: Word, owner: Owner, cpu: usize) {
         self.frames.set(frame, word);
-        self.frames.owners[frame as usize] = owner;
+        self.frames.set_owner(frame, owner);
         self.zones[zone].in_vectors += 1;
         let lru = Lru::of(word).index();
         let vector = &mut self.cpus[cpu].vectors[lru];
@@ -242,9 +242,13 @@ impl Memory {
     #[inline]
     pub(crate) fn add_to_lru(&mut self, zone: usize, frame: u32, word: Word) {
         let lru = Lru::of(word);
-        let zone = &mut self.zones[zone];
-        zone.lru_pages[lru.index()] += 1;
         self.frames.set(frame, lru.place(word));
-        self.frames.push_head(zone.lru_list(lru), frame);
+        self.zones[zone].lru[lru.index()].push_head(&mut self.frames, frame);
+    }
+
+    /// Takes a page off the list it is on.
+    #[inline]
+    pub(crate) fn take_off_lru(&mut self, zone: usize, frame: u32, lru: Lru) {
+        self.zones[zone].lru[lru.index()].remove(&self.frames, frame);
     }
 }

@@ -16,6 +16,7 @@ mod naps;
 mod page;
 mod per_cpu;
 mod policy;
+mod ring;
 mod scan;
 mod shrink_active;
 mod shrink_inactive;

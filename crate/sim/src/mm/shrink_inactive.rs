@@ -150,8 +150,12 @@ impl InactiveShrink {
         let lumpy = self.is_lumpy(control.order);
         let block = 1_u32 << control.order;
         for _ in 0..self.pages {
-            let Some(frame) = memory.frames.last(memory.zones[self.zone].lru_list(self.lru)) else { break };
-            memory.isolate(self.zone, frame);
+            let mut oldest = [0];
+            if memory.zones[self.zone].lru[self.lru.index()].take(&mut oldest) == 0 {
+                break;
+            }
+            let frame = oldest[0];
+            memory.mark_isolated(self.zone, frame, self.lru);
             hand.push(frame);
             let first = frame & !(block - 1);
             let zone = &memory.zones[self.zone];
@@ -232,47 +236,35 @@ impl Memory {
     /// R4.10.
     fn has_too_many_isolated(&self, zone: usize, file: bool) -> bool {
         let zone = &self.zones[zone];
-        zone.isolated[usize::from(file)] > zone.lru_pages[Lru::inactive(file).index()]
+        zone.isolated[usize::from(file)] > zone.lru_pages(Lru::inactive(file))
     }
 
-    /// Takes a page off its list; an active one loses its mark (R4.12).
+    /// Takes a page off its list.
     fn isolate(&mut self, zone: usize, frame: u32) {
+        let Some(lru) = Lru::holding(self.frames.word(frame)) else { return };
+        self.take_off_lru(zone, frame, lru);
+        self.mark_isolated(zone, frame, lru);
+    }
+
+    /// A page is in hand now; an active one loses its mark (R4.12).
+    fn mark_isolated(&mut self, zone: usize, frame: u32, lru: Lru) {
         let word = self.frames.word(frame);
-        let Some(lru) = Lru::holding(word) else { return };
-        self.frames.unlink(frame);
         self.frames.set(frame, word.at(Word::ISOLATED).without(Word::ACTIVE));
-        let zone = &mut self.zones[zone];
-        zone.lru_pages[lru.index()] -= 1;
-        zone.isolated[usize::from(lru.is_file())] += 1;
+        self.zones[zone].isolated[usize::from(lru.is_file())] += 1;
     }
 
     /// One batch of order 0, from isolation to putting back, at once. What stays keeps its order at the head of the list.
     fn shrink_batch(&mut self, zone_index: usize, lru: Lru, pages: u32, control: &mut Control) -> Tally {
-        let zone = &self.zones[zone_index];
-        let list = zone.lru_list(lru);
-        let count = pages.min(zone.lru_pages[lru.index()]).min(BATCH_PAGES) as usize;
-        let mut tally = Tally { taken: count as u32, ..Tally::default() };
-        if count == 0 {
-            return tally;
-        }
         let mut batch = [0_u32; BATCH_PAGES as usize];
-        let mut at = self.frames.links[list as usize].prev;
-        for slot in &mut batch[..count] {
-            *slot = at;
-            at = self.frames.links[at as usize].prev;
-        }
+        let wanted = pages.min(BATCH_PAGES) as usize;
+        let ring = &mut self.zones[zone_index].lru[lru.index()];
+        let count = ring.take(&mut batch[..wanted]);
+        let mut tally = Tally { taken: count as u32, ..Tally::default() };
         let kept = self.judge_batch(&mut batch, count, control, &mut tally);
-        if kept == count {
-            self.rotate(list, &batch[..count], at);
-            return tally;
-        }
-        // The batch is cut off the tail as a whole; what stays is put back, oldest first.
-        self.frames.links[list as usize].prev = at;
-        self.frames.links[at as usize].next = list;
-        self.zones[zone_index].lru_pages[lru.index()] -= count as u32;
+        // What stays is put back, oldest first.
+        let ring = &mut self.zones[zone_index].lru[lru.index()];
         for &frame in &batch[..kept] {
-            let word = self.frames.word(frame);
-            self.add_to_lru(zone_index, frame, word);
+            ring.push_head(&mut self.frames, frame);
         }
         tally.activated = count as u32 - kept as u32 - tally.freed;
         let gone = &mut batch[kept..count];
@@ -336,22 +328,6 @@ impl Memory {
         }
         batch[kept..count].copy_from_slice(&others[..gone]);
         kept
-    }
-
-    /// Moves a whole batch from the tail to the head without touching its inner links. `next_oldest` is what lies before it.
-    fn rotate(&mut self, list: u32, batch: &[u32], next_oldest: u32) {
-        let (Some(&oldest), Some(&youngest)) = (batch.first(), batch.last()) else { return };
-        if next_oldest == list {
-            return;
-        }
-        let links = &mut self.frames.links;
-        links[list as usize].prev = next_oldest;
-        links[next_oldest as usize].next = list;
-        let head = links[list as usize].next;
-        links[list as usize].next = youngest;
-        links[youngest as usize].prev = list;
-        links[oldest as usize].next = head;
-        links[head as usize].prev = oldest;
     }
 
     /// Books a batch of order 0.
