@@ -50,6 +50,27 @@ impl Ring {
         self.members += 1;
     }
 
+    /// Adds members, each newer than the one before.
+    #[inline]
+    pub(crate) fn push_batch(&mut self, frames: &mut Frames, batch: &[u32]) {
+        let taken = self.head.wrapping_sub(self.tail) as usize;
+        if taken + batch.len() > self.slots.len() {
+            for &frame in batch {
+                self.push_head(frames, frame);
+            }
+            return;
+        }
+        let mask = self.slots.len() - 1;
+        let mut head = self.head;
+        for &frame in batch {
+            self.slots[head as usize & mask] = frame;
+            frames.set_position(frame, head);
+            head = head.wrapping_add(1);
+        }
+        self.head = head;
+        self.members += batch.len() as u32;
+    }
+
     /// Adds a member that is older than all others.
     pub(crate) fn push_tail(&mut self, frames: &mut Frames, frame: u32) {
         self.make_room(frames);

@@ -7,12 +7,12 @@
 //! `isolate_lru_pages`.
 
 use super::control::Control;
-use super::fate::Fate;
+use super::fate::{Fate, SPECIAL};
 use super::frame::{FrameId, Word};
 use super::gfp::COSTLY_ORDER;
 use super::lru::Lru;
 use super::memory::Memory;
-use super::policy::{NapQueue, NapRule};
+use super::policy::{NapQueue, NapRule, References};
 use super::scan::{BATCH_PAGES, DEF_PRIORITY};
 use super::step::{NapSite, Step};
 
@@ -260,12 +260,12 @@ impl Memory {
         let ring = &mut self.zones[zone_index].lru[lru.index()];
         let count = ring.take(&mut batch[..wanted]);
         let mut tally = Tally { taken: count as u32, ..Tally::default() };
+        if self.shrink_uniform_batch(zone_index, lru, &batch[..count], control, &mut tally) {
+            return tally;
+        }
         let kept = self.judge_batch(&mut batch, count, control, &mut tally);
         // What stays is put back, oldest first.
-        let ring = &mut self.zones[zone_index].lru[lru.index()];
-        for &frame in &batch[..kept] {
-            ring.push_head(&mut self.frames, frame);
-        }
+        self.zones[zone_index].lru[lru.index()].push_batch(&mut self.frames, &batch[..kept]);
         tally.activated = count as u32 - kept as u32 - tally.freed;
         let gone = &mut batch[kept..count];
         if tally.activated != 0 {
@@ -285,6 +285,46 @@ impl Memory {
         let free = &batch[kept..kept + tally.freed as usize];
         self.release_batch(zone_index, free, control.caller.cpu);
         tally
+    }
+
+    /// The common cases, a batch of clean file pages that are all young or all due to go, in few steps; true if it was one. What
+    /// becomes of them is what [`Self::look_at`] says of each.
+    #[inline]
+    fn shrink_uniform_batch(
+        &mut self,
+        zone: usize,
+        lru: Lru,
+        batch: &[u32],
+        control: &mut Control,
+        tally: &mut Tally,
+    ) -> bool {
+        if self.policy.references != References::TwoTrips {
+            return false;
+        }
+        let (mut any, mut all, mut mapped) = (0, u16::MAX, 0);
+        for &frame in batch {
+            let word = self.frames.word(frame);
+            any |= word.0;
+            all &= word.0;
+            mapped += u64::from(word.any(Word::MAPPED));
+        }
+        if any & SPECIAL != 0 {
+            return false;
+        }
+        if all & Word::YOUNG != 0 && any & Word::REFERENCED == 0 {
+            for &frame in batch {
+                let word = self.frames.word(frame);
+                self.frames.set(frame, word.without(Word::YOUNG).with(Word::REFERENCED));
+            }
+            self.zones[zone].lru[lru.index()].push_batch(&mut self.frames, batch);
+        } else if any & Word::YOUNG == 0 {
+            tally.freed = batch.len() as u32;
+            self.release_batch(zone, batch, control.caller.cpu);
+        } else {
+            return false;
+        }
+        control.scanned += batch.len() as u64 + mapped;
+        true
     }
 
     /// Takes pages out of the cache and gives their frames back, in this order.
