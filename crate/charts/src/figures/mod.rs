@@ -79,8 +79,3 @@ impl<'a> Context<'a> {
             .find_map(|process| process.marks.first().map(|mark| (process.name.clone(), mark.name.clone())))
     }
 }
-
-/// What one counts when a mark is called `files`: `file`.
-pub(crate) fn singular(mark: &str) -> &str {
-    mark.strip_suffix('s').unwrap_or(mark)
-}

@@ -1,7 +1,8 @@
 //! How long each unit of work took: histograms in which ticks show.
 
-use super::{Column, Context, singular};
+use super::{Column, Context};
 use crate::describe::{Arrangement, Figure, Histogram, HistogramSeries, Unit};
+use stallarium_sim::report::explain::singular;
 use stallarium_sim::report::{MarkResult, PeriodHistogram};
 use stallarium_sim::short_sort;
 

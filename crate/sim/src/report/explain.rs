@@ -232,8 +232,10 @@ fn work_of(processes: &[&ProcessResult], rate: &Rate) -> Option<(f64, String)> {
     (amount > 0.0).then_some((amount, unit))
 }
 
-/// `files` is counted in files, each of them a `file`; one of `passes` is a `pass`.
-fn singular(name: &str) -> String {
+/// What one of the things called `name` is called: `files` are counted in files, each of them a `file`; one of `passes`
+/// is a `pass`.
+#[must_use]
+pub fn singular(name: &str) -> String {
     let stem = ["sses", "shes", "ches", "xes"].iter().find(|end| name.ends_with(**end));
     match (stem, name.strip_suffix('s')) {
         (Some(_), _) => name.strip_suffix("es").unwrap_or(name).to_owned(),
