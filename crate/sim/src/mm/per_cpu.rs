@@ -1,0 +1,201 @@
+//! What each CPU keeps for itself: free pages, and pages on their way to an LRU list.
+//!
+//! *Models:* per-CPU page lists with their batches, one for all mobility types or one for each; hot pages at the front and cold ones at
+//! the back; vectors of 14 pages.
+//! *Does not model:* the separate hot and cold lists of kernels before 2.6.25.
+//! *Follows:* docs/model/reclaim.md, section 1.10 and 0.5 (G1, G9); Linux 2.6.31 and 2.6.34, `mm/page_alloc.c`, `buffered_rmqueue`,
+//! `free_hot_cold_page`, `free_pcppages_bulk`; `mm/swap.c`, `lru_add_drain`.
+
+use super::buddy;
+use super::frame::Frames;
+use super::gfp::Mobility;
+use super::lru::LRU_LISTS;
+use super::policy::MemoryPolicy;
+use super::zone::Zone;
+use std::collections::VecDeque;
+
+/// Pages in a vector (PAGEVEC_SIZE).
+pub(crate) const VECTOR_PAGES: usize = 14;
+/// Mobility types that have a list of their own.
+const TYPES: usize = 3;
+/// Bits of an entry that are the frame; the type's are above.
+const FRAME_BITS: u32 = 30;
+
+/// The free pages one CPU keeps of one zone.
+#[derive(Clone, Debug)]
+pub(crate) struct PerCpuPages {
+    /// Frame and the type under which it goes back to the buddy lists; front is hot. The mixed kernels use the first list only.
+    lists: [VecDeque<u32>; TYPES],
+    pub(crate) count: u32,
+}
+
+fn entry(frame: u32, mobility: Mobility) -> u32 {
+    frame | (mobility.index() as u32) << FRAME_BITS
+}
+
+fn frame_of(entry: u32) -> u32 {
+    entry & ((1 << FRAME_BITS) - 1)
+}
+
+fn type_of(entry: u32) -> Mobility {
+    Mobility::from_index((entry >> FRAME_BITS) as u8)
+}
+
+impl PerCpuPages {
+    fn new(zone: &Zone) -> Self {
+        let capacity = (zone.high + 2 * zone.batch) as usize;
+        Self { lists: std::array::from_fn(|_| VecDeque::with_capacity(capacity)), count: 0 }
+    }
+
+    /// Takes a page, filling up first if there is none (R1.31, R1.32).
+    #[inline]
+    pub(crate) fn take(
+        &mut self,
+        frames: &mut Frames,
+        zone: &mut Zone,
+        mobility: Mobility,
+        cold: bool,
+        policy: &MemoryPolicy,
+    ) -> Option<u32> {
+        let frame = if policy.per_cpu_lists_mixed {
+            self.take_mixed(frames, zone, mobility, cold)?
+        } else {
+            let list = mobility.index().min(TYPES - 1);
+            if self.lists[list].is_empty() {
+                self.fill(frames, zone, list, mobility, cold);
+            }
+            let list = &mut self.lists[list];
+            frame_of(if cold { list.pop_back() } else { list.pop_front() }?)
+        };
+        self.count -= 1;
+        Some(frame)
+    }
+
+    /// 2.6.30 and 2.6.31: looks for a page of the type, and fills up if there is none.
+    fn take_mixed(
+        &mut self,
+        frames: &mut Frames,
+        zone: &mut Zone,
+        mobility: Mobility,
+        cold: bool,
+    ) -> Option<u32> {
+        if let Some(frame) = self.remove_of_type(mobility, cold) {
+            return Some(frame);
+        }
+        self.fill(frames, zone, 0, mobility, cold);
+        let list = &mut self.lists[0];
+        if cold { list.pop_back() } else { list.pop_front() }.map(frame_of)
+    }
+
+    fn remove_of_type(&mut self, mobility: Mobility, cold: bool) -> Option<u32> {
+        let list = &mut self.lists[0];
+        let is_of_type = |entry: &u32| type_of(*entry) == mobility;
+        let at = if cold { list.iter().rposition(is_of_type) } else { list.iter().position(is_of_type) };
+        at.and_then(|at| list.remove(at)).map(frame_of)
+    }
+
+    /// A batch from the buddy lists, at the end from which pages are taken, so that they come out in ascending order.
+    fn fill(&mut self, frames: &mut Frames, zone: &mut Zone, list: usize, mobility: Mobility, cold: bool) {
+        let target = &mut self.lists[list];
+        let others = target.len();
+        let got = buddy::take_singles(frames, zone, zone.batch, mobility, |frame| {
+            let entry = entry(frame, mobility);
+            if cold { target.push_front(entry) } else { target.push_back(entry) }
+        });
+        if others != 0 {
+            if cold { target.rotate_left(got as usize) } else { target.rotate_left(others) }
+        }
+        zone.free -= i64::from(got);
+        self.count += got;
+    }
+
+    /// Puts a freed page here; a batch goes back when there are too many.
+    #[inline]
+    pub(crate) fn put(
+        &mut self,
+        frames: &mut Frames,
+        zone: &mut Zone,
+        frame: u32,
+        cold: bool,
+        policy: &MemoryPolicy,
+    ) {
+        let mobility = zone.pageblock_type(frame);
+        let list = if policy.per_cpu_lists_mixed { 0 } else { mobility.index().min(TYPES - 1) };
+        let target = &mut self.lists[list];
+        if cold {
+            target.push_back(entry(frame, mobility));
+        } else {
+            target.push_front(entry(frame, mobility));
+        }
+        self.count += 1;
+        if self.count >= zone.high {
+            self.give_back(frames, zone, zone.batch, policy);
+        }
+    }
+
+    /// Gives `pages` pages back to the buddy lists, coldest first, taking turns between types.
+    pub(crate) fn give_back(
+        &mut self,
+        frames: &mut Frames,
+        zone: &mut Zone,
+        pages: u32,
+        policy: &MemoryPolicy,
+    ) {
+        let pages = pages.min(self.count);
+        if pages == 0 {
+            return;
+        }
+        zone.all_unreclaimable = false;
+        zone.pages_scanned = 0;
+        let (mut left, mut list, mut in_a_row) = (pages, 0, 0);
+        while left != 0 {
+            // A type without pages passes its turn, and the next gives one page more.
+            loop {
+                in_a_row += 1;
+                list = (list + 1) % TYPES;
+                if !self.lists[list].is_empty() {
+                    break;
+                }
+            }
+            for _ in 0..in_a_row {
+                let Some(entry) = self.lists[list].pop_back() else { break };
+                let frame = frame_of(entry);
+                buddy::give(frames, zone, frame, 0, type_of(entry), policy.free_to_tail_if_merging);
+                left -= 1;
+                if left == 0 {
+                    break;
+                }
+            }
+            in_a_row = 0;
+        }
+        self.count -= pages;
+        zone.free += i64::from(pages);
+    }
+
+    /// The frames kept, for checks.
+    pub(crate) fn frames(&self) -> impl Iterator<Item = u32> + '_ {
+        self.lists.iter().flatten().map(|&entry| frame_of(entry))
+    }
+}
+
+/// Pages on their way to one LRU list.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Vector {
+    pub(crate) frames: [u32; VECTOR_PAGES],
+    pub(crate) len: u8,
+}
+
+/// What one CPU keeps.
+#[derive(Clone, Debug)]
+pub(crate) struct CpuCache {
+    /// By zone.
+    pub(crate) pages: Vec<PerCpuPages>,
+    /// By LRU list.
+    pub(crate) vectors: [Vector; LRU_LISTS],
+}
+
+impl CpuCache {
+    pub(crate) fn new(zones: &[Zone]) -> Self {
+        Self { pages: zones.iter().map(PerCpuPages::new).collect(), vectors: [Vector::default(); LRU_LISTS] }
+    }
+}
