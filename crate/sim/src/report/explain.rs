@@ -191,6 +191,7 @@ impl Breakdown {
             CauseKind::NotRun => format!("{whose} is held because nobody has run the queue"),
             CauseKind::NoFreeRequest => format!("{who} waits for a free request"),
             CauseKind::Journal => format!("{who} waits for room or a turn in the journal"),
+            CauseKind::Congestion => format!("{who} sleeps for congestion to end"),
             CauseKind::Start => format!("{who} waits for other processes"),
             CauseKind::Ended => format!("{who} has ended"),
         }

@@ -73,6 +73,8 @@ pub enum EndReason {
     EventLimit,
     /// Somebody stopped it: less time is covered than was asked for.
     Cancelled,
+    /// A request for memory could only be met by killing somebody: who asked, and for what, in words.
+    OutOfMemory(String, String),
     /// Processes wait, and nothing can ever wake them: task and what it waits for, in words.
     Deadlock(Vec<(String, String)>),
 }
@@ -86,6 +88,9 @@ impl EndReason {
             Self::AllExited => "every process had ended".to_owned(),
             Self::EventLimit => "the limit of events was reached before the time was up".to_owned(),
             Self::Cancelled => "it was stopped before the time was up".to_owned(),
+            Self::OutOfMemory(task, what) => {
+                format!("out of memory: {task} wants {what}; the kernel would now kill a process")
+            }
             Self::Deadlock(waiters) => {
                 let each = |(task, what): &(String, String)| format!("{task} waits for {what}");
                 format!("deadlock: {}", waiters.iter().map(each).collect::<Vec<_>>().join("; "))

@@ -1,5 +1,6 @@
 //! The machine: CPUs, timer tick, device, file system, and what the host's own work costs.
 
+use super::MemoryOptions;
 use crate::device::{DeviceOptions, FcArrayOptions};
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,8 @@ pub struct Machine {
     pub device: DeviceOptions,
     /// The file system on it.
     pub file_system: FileSystemOptions,
+    /// Its memory.
+    pub memory: MemoryOptions,
     /// What work costs on the CPU.
     pub host: HostCosts,
 }
@@ -29,6 +32,7 @@ impl Default for Machine {
             exact_timers: false,
             device: DeviceOptions::FcArray(FcArrayOptions::default()),
             file_system: FileSystemOptions::default(),
+            memory: MemoryOptions::default(),
             host: HostCosts::default(),
         }
     }
@@ -99,6 +103,16 @@ pub struct HostCosts {
     pub fsync_ns: u64,
     /// kblockd's work before it runs the queue.
     pub kblockd_ns: u64,
+    /// Using a page that is mapped already.
+    pub touch_page_ns: u64,
+    /// A page fault that finds free memory, the page's zeroing included.
+    pub fault_ns: u64,
+    /// Reclaim's look at one page.
+    pub scan_page_ns: u64,
+    /// Freeing the page it looked at.
+    pub free_page_ns: u64,
+    /// A batch of reclaim while another CPU reclaims too (shared locks), in percent of what it costs alone.
+    pub contended_percent: u64,
     /// The completion interrupt: from the device's completion to the wake-up it causes.
     pub interrupt_ns: u64,
     /// Spread of every cost from run to run, in thousandths either way, drawn from the seed.
@@ -126,6 +140,12 @@ impl Default for HostCosts {
             commit_end_ns: 8_000,
             fsync_ns: 8_000,
             kblockd_ns: 1_500,
+            // Section 0.5, "Constants used".
+            touch_page_ns: 20,
+            fault_ns: 3_000,
+            scan_page_ns: 400,
+            free_page_ns: 800,
+            contended_percent: 200,
             interrupt_ns: 5_000,
             jitter_per_mille: 20,
         }
