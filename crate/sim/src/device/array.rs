@@ -63,6 +63,24 @@ pub struct FcArrayOptions {
     pub spindle_bytes_per_s: u64,
 }
 
+crate::slots!(FcArrayOptions {
+    capacity_sectors,
+    depth,
+    read_latency_ns,
+    write_latency_ns,
+    link_bytes_per_s,
+    watermark_bytes,
+    destage_bytes_per_s,
+    streams,
+    prefetch_bytes,
+    prefetch_bytes_per_s,
+    spindles,
+    stripe_sectors,
+    positioning_min_ns,
+    positioning_max_ns,
+    spindle_bytes_per_s,
+});
+
 impl Default for FcArrayOptions {
     fn default() -> Self {
         Self {

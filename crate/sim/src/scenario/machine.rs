@@ -2,6 +2,7 @@
 
 use super::MemoryOptions;
 use crate::device::{DeviceOptions, FcArrayOptions};
+use crate::text::{Choice, Slot, Slots};
 use serde::{Deserialize, Serialize};
 
 /// The hardware and its calibration; the same for every kernel of an experiment.
@@ -22,6 +23,21 @@ pub struct Machine {
     pub memory: MemoryOptions,
     /// What work costs on the CPU.
     pub host: HostCosts,
+}
+
+impl Slots for Machine {
+    /// The device has rules of its own (presets, models) and is left out.
+    fn slots(&mut self) -> Vec<(String, Slot<'_>)> {
+        let Self { cpus, hz, exact_timers, device: _, file_system, host } = self;
+        let fields = [
+            ("cpus", Slot::Small(cpus)),
+            ("hz", Slot::Small(hz)),
+            ("exact-timers", Slot::Boolean(exact_timers)),
+            ("file-system", Slot::Table(file_system.slots())),
+            ("host", Slot::Table(host.slots())),
+        ];
+        fields.into_iter().map(|(name, slot)| (name.to_owned(), slot)).collect()
+    }
 }
 
 impl Default for Machine {
@@ -49,6 +65,21 @@ pub enum FileSystemKind {
     Ext4,
 }
 
+impl Choice for FileSystemKind {
+    fn names(&self) -> &'static [&'static str] {
+        &["ext3", "ext4"]
+    }
+
+    fn choose(&mut self, name: &str) -> bool {
+        match name {
+            "ext3" => *self = Self::Ext3,
+            "ext4" => *self = Self::Ext4,
+            _ => return false,
+        }
+        true
+    }
+}
+
 /// The file system and its mount options.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -62,6 +93,8 @@ pub struct FileSystemOptions {
     /// Reads update the access time on disk (`atime`; off means `noatime` or `relatime`).
     pub access_time: bool,
 }
+
+crate::slots!(FileSystemOptions { kind, barrier, journal_mib, access_time });
 
 impl Default for FileSystemOptions {
     fn default() -> Self {
@@ -118,6 +151,26 @@ pub struct HostCosts {
     /// Spread of every cost from run to run, in thousandths either way, drawn from the seed.
     pub jitter_per_mille: u64,
 }
+
+crate::slots!(HostCosts {
+    syscall_ns,
+    create_ns,
+    write_page_ns,
+    read_page_ns,
+    readahead_page_ns,
+    allocate_blocks_ns,
+    submit_bio_ns,
+    drop_page_ns,
+    switch_ns,
+    commit_start_ns,
+    commit_block_ns,
+    commit_record_ns,
+    commit_end_ns,
+    fsync_ns,
+    kblockd_ns,
+    interrupt_ns,
+    jitter_per_mille,
+});
 
 impl Default for HostCosts {
     fn default() -> Self {

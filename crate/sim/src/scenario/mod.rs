@@ -31,9 +31,9 @@ pub use machine::{FileSystemKind, FileSystemOptions, HostCosts, Machine};
 pub use memory::{Architecture, MemoryOptions};
 pub use overrides::Overrides;
 
+use crate::short_map::ShortMap;
 use crate::workload::Workload;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// One run: everything that decides its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,7 +64,7 @@ pub struct KernelChoice {
     pub elevator: String,
     /// Tunables by sysfs name, in sysfs units: the elevator's, and the queue's `nr_requests` and
     /// `read_ahead_kb`.
-    pub tunables: BTreeMap<String, u64>,
+    pub tunables: ShortMap<String, u64>,
 }
 
 /// Bounds of a run.

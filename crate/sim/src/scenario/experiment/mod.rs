@@ -8,9 +8,9 @@
 mod read;
 
 use super::{KernelChoice, Overrides, Scenario, ScenarioFile};
+use crate::short_map::ShortMap;
 use crate::text::{Kind, Node, Place, Problem, format_time};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// An experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -207,7 +207,7 @@ impl Experiment {
         let position = self.cases.iter().position(|known| known.name == case.name);
         let time_ns = if selection.is_interactive { case.interactive_time_ns } else { case.time_ns };
         let text = |text: &str| Node::new(Kind::Text(text.to_owned()));
-        let mut root = Node::new(Kind::Table(BTreeMap::new()));
+        let mut root = Node::new(Kind::Table(ShortMap::new()));
         root.put(&["title"], text(&format!("{}: {}", self.title, case.title)));
         root.put(&["machine"], self.machine.clone());
         root.put(&["kernels"], self.kernels(selection.kernels)?);
@@ -242,7 +242,7 @@ impl Experiment {
                 Some(column) => (&column.label, &column.kernel),
                 None => (name, name),
             };
-            let mut node = Node::new(Kind::Table(BTreeMap::new()));
+            let mut node = Node::new(Kind::Table(ShortMap::new()));
             node.put(&["label"], Node::new(Kind::Text(label.clone())));
             node.put(&["kernel"], Node::loose(&self.document(), "kernels", kernel));
             nodes.push(node);
