@@ -29,6 +29,20 @@ pub struct NewPage {
     pub active: bool,
 }
 
+impl NewPage {
+    #[inline]
+    fn word(&self) -> Word {
+        let flag = |set: bool, flag: u16| if set { flag } else { 0 };
+        Word(
+            Word::IN_VECTOR
+                | flag(self.anon, Word::ANON)
+                | flag(self.mapped, Word::MAPPED | Word::YOUNG)
+                | flag(self.dirty, Word::DIRTY)
+                | flag(self.active, Word::ACTIVE),
+        )
+    }
+}
+
 impl Memory {
     /// One attempt: the first zone that passes `mark` gives the pages (R1.18).
     #[inline]
@@ -151,25 +165,50 @@ impl Memory {
     /// Makes an allocated page a user page, on its way to its LRU list.
     #[inline]
     pub fn add_page(&mut self, frame: FrameId, page: &NewPage, cpu: usize) {
-        let flag = |set: bool, flag: u16| if set { flag } else { 0 };
-        let flags = flag(page.anon, Word::ANON)
-            | flag(page.mapped, Word::MAPPED | Word::YOUNG)
-            | flag(page.dirty, Word::DIRTY)
-            | flag(page.active, Word::ACTIVE);
-        let frame = frame.0;
-        self.frames.set(frame, Word(Word::IN_VECTOR | flags));
-        self.frames.owners[frame as usize] = page.owner;
-        let index = self.zone_of(frame);
-        let zone = &mut self.zones[index];
-        zone.kernel_pages -= 1;
-        zone.in_vectors += 1;
-        let lru = Lru::of(Word(flags)).index();
+        let zone = self.zone_of(frame.0);
+        self.zones[zone].kernel_pages -= 1;
+        self.put_in_vector(zone, frame.0, page.word(), page.owner, cpu);
+    }
+
+    #[inline]
+    fn put_in_vector(&mut self, zone: usize, frame: u32, word: Word, owner: Owner, cpu: usize) {
+        self.frames.set(frame, word);
+        self.frames.owners[frame as usize] = owner;
+        self.zones[zone].in_vectors += 1;
+        let lru = Lru::of(word).index();
         let vector = &mut self.cpus[cpu].vectors[lru];
         vector.frames[usize::from(vector.len)] = frame;
         vector.len += 1;
         if usize::from(vector.len) == VECTOR_PAGES {
             self.drain_vector(cpu, lru);
         }
+    }
+
+    /// Allocates and adds up to `count` pages of one owner, from `page.owner.index` on, as [`Self::allocate_at_once`] and
+    /// [`Self::add_page`] would one after the other. Returns how many; fewer than `count` means that the next has to go the slow way.
+    pub fn add_run(&mut self, request: Request, caller: &Caller, page: &NewPage, count: u32) -> u32 {
+        let (cpu, word, mut owner) = (caller.cpu, page.word(), page.owner);
+        let (mobility, cold) = (request.gfp.mobility(), request.gfp.has(Gfp::COLD));
+        let mut done = 0;
+        while done < count {
+            let Some(frame) = self.allocate_at_once(request, caller) else { break };
+            let zone = self.zone_of(frame.0);
+            self.zones[zone].kernel_pages -= 1;
+            let mut next = Some(frame.0);
+            let from = done;
+            // What is on the CPU's list now does not change the watermark test, so its outcome stands until the list is empty.
+            while let Some(frame) = next {
+                self.put_in_vector(zone, frame, word, owner, cpu);
+                owner.index = owner.index.wrapping_add(1);
+                done += 1;
+                if done == count || self.policy.per_cpu_lists_mixed || request.order != 0 {
+                    break;
+                }
+                next = self.cpus[cpu].pages[zone].take_ready(mobility, cold);
+            }
+            self.zones[zone].events.pgalloc += u64::from(done - from - 1);
+        }
+        done
     }
 
     /// Puts what is in a CPU's vectors on the lists (`lru_add_drain`).
@@ -187,13 +226,10 @@ impl Memory {
         self.cpus[cpu].vectors[lru].len = 0;
         for &frame in &vector.frames[..usize::from(vector.len)] {
             let word = self.frames.word(frame);
-            // Freed meanwhile, or made unevictable.
-            if word.place() != Word::IN_VECTOR {
-                continue;
-            }
             let index = self.zone_of(frame);
             let zone = &mut self.zones[index];
             zone.in_vectors -= 1;
+            // Its flags may have changed meanwhile.
             let lru = Lru::of(word);
             let kind = usize::from(lru.is_file());
             zone.recent_scanned[kind] += 1;

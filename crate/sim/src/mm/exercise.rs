@@ -185,17 +185,26 @@ impl Stream {
             }
             return Ok(());
         }
-        let end = (self.done + FAULTS_A_STEP).min(self.pages);
-        let mut faults = 0;
-        while self.done < end {
+        let from = self.done;
+        let end = (from + FAULTS_A_STEP).min(self.pages);
+        while self.done < end && self.slow.is_none() {
             let request = self.next_request();
-            let Some(frame) = self.memory.allocate_at_once(request, &TASK) else {
-                self.slow = Some((Allocation::new(request, TASK), 0));
-                break;
-            };
-            faults += u64::from(request == PAGE);
-            self.use_frame(frame, request);
+            if request == TABLE {
+                match self.memory.allocate_at_once(TABLE, &TASK) {
+                    Some(_) => self.has_table = true,
+                    None => self.slow = Some((Allocation::new(TABLE, TASK), 0)),
+                }
+                continue;
+            }
+            let table_end = (self.done / PAGES_A_TABLE + 1) * PAGES_A_TABLE;
+            let wanted = end.min(table_end) - self.done;
+            let got = self.memory.add_run(PAGE, &TASK, &self.page(), wanted as u32);
+            self.count_faults(u64::from(got));
+            if u64::from(got) < wanted {
+                self.slow = Some((Allocation::new(PAGE, TASK), 0));
+            }
         }
+        let faults = self.done - from;
         self.follow_up(self.task_ns);
         if faults != 0 {
             let cost = self.task_dice.jitter(faults * self.costs.fault_ns, self.costs.jitter_per_mille);
@@ -214,18 +223,28 @@ impl Stream {
         if self.done.is_multiple_of(PAGES_A_TABLE) && !self.has_table { TABLE } else { PAGE }
     }
 
+    /// The next page of the mapping.
+    fn page(&self) -> NewPage {
+        let owner = Owner { mapping: self.mapping, index: self.done as u32 };
+        NewPage { owner, anon: false, mapped: true, dirty: false, active: false }
+    }
+
+    fn count_faults(&mut self, faults: u64) {
+        if faults != 0 {
+            self.has_table = false;
+            self.done += faults;
+            self.memory.vmstat.pgfault += faults;
+            self.memory.vmstat.pgmajfault += faults;
+        }
+    }
+
     fn use_frame(&mut self, frame: super::FrameId, request: Request) {
         if request == TABLE {
             self.has_table = true;
-            return;
+        } else {
+            self.memory.add_page(frame, &self.page(), TASK.cpu);
+            self.count_faults(1);
         }
-        let owner = Owner { mapping: self.mapping, index: self.done as u32 };
-        let page = NewPage { owner, anon: false, mapped: true, dirty: false, active: false };
-        self.memory.add_page(frame, &page, TASK.cpu);
-        self.has_table = false;
-        self.done += 1;
-        self.memory.vmstat.pgfault += 1;
-        self.memory.vmstat.pgmajfault += 1;
     }
 
     /// One step of a request on its slow way; true if it is still on it.

@@ -37,7 +37,7 @@ enum Use {
 }
 
 /// Flags that need a closer look.
-const SPECIAL: u16 = Word::LOCKED
+pub(crate) const SPECIAL: u16 = Word::LOCKED
     | Word::SWAP_CACHE
     | Word::PRIVATE
     | Word::UNEVICTABLE
@@ -48,7 +48,7 @@ const SPECIAL: u16 = Word::LOCKED
 
 impl Memory {
     /// Judges a page; returns its fate and its word afterwards. Whoever calls puts it where it belongs.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn look_at(
         &mut self,
         frame: u32,
@@ -76,6 +76,7 @@ impl Memory {
         (Fate::Activate, word.with(Word::ACTIVE))
     }
 
+    #[inline(never)]
     fn look_closely_at(
         &mut self,
         frame: u32,
@@ -190,12 +191,18 @@ impl Memory {
     /// Takes a page out of the cache and gives its frame back.
     #[inline]
     pub(crate) fn release(&mut self, zone: usize, frame: u32, word: Word, cpu: usize) {
+        self.remove(frame, word);
+        self.work.freed += 1;
+        self.vmstat.pgfree += 1;
+        self.put_page(zone, frame, cpu, true);
+    }
+
+    /// Tells the outside that a page is gone.
+    #[inline]
+    pub(crate) fn remove(&mut self, frame: u32, word: Word) {
         let owner = self.frames.owners[frame as usize];
         let slot = self.drop_from_swap_cache(frame, word);
         let mapped = word.any(Word::MAPPED);
         self.out.removed.push(Removed { owner, frame: FrameId(frame), mapped, slot });
-        self.work.freed += 1;
-        self.vmstat.pgfree += 1;
-        self.put_page(zone, frame, cpu, true);
     }
 }

@@ -133,6 +133,29 @@ impl PerCpuPages {
         }
     }
 
+    /// As [`Self::put`], for cold pages of a batch.
+    #[inline]
+    pub(crate) fn put_batch(
+        &mut self,
+        frames: &mut Frames,
+        zone: &mut Zone,
+        batch: &[u32],
+        policy: &MemoryPolicy,
+    ) {
+        for &frame in batch {
+            self.put(frames, zone, frame, true, policy);
+        }
+    }
+
+    /// Takes a page only if one is here already: the watermark is as it was.
+    #[inline]
+    pub(crate) fn take_ready(&mut self, mobility: Mobility, cold: bool) -> Option<u32> {
+        let list = &mut self.lists[mobility.index().min(TYPES - 1)];
+        let entry = if cold { list.pop_back() } else { list.pop_front() }?;
+        self.count -= 1;
+        Some(frame_of(entry))
+    }
+
     /// Gives `pages` pages back to the buddy lists, coldest first, taking turns between types.
     pub(crate) fn give_back(
         &mut self,
@@ -147,6 +170,7 @@ impl PerCpuPages {
         }
         zone.all_unreclaimable = false;
         zone.pages_scanned = 0;
+        let mut run = Run::new(policy.free_to_tail_if_merging);
         let (mut left, mut list, mut in_a_row) = (pages, 0, 0);
         while left != 0 {
             // A type without pages passes its turn, and the next gives one page more.
@@ -157,17 +181,14 @@ impl PerCpuPages {
                     break;
                 }
             }
-            for _ in 0..in_a_row {
+            for _ in 0..in_a_row.min(left) {
                 let Some(entry) = self.lists[list].pop_back() else { break };
-                let frame = frame_of(entry);
-                buddy::give(frames, zone, frame, 0, type_of(entry), policy.free_to_tail_if_merging);
+                run.add(frames, zone, frame_of(entry), type_of(entry));
                 left -= 1;
-                if left == 0 {
-                    break;
-                }
             }
             in_a_row = 0;
         }
+        run.end(frames, zone);
         self.count -= pages;
         zone.free += i64::from(pages);
     }
@@ -175,6 +196,58 @@ impl PerCpuPages {
     /// The frames kept, for checks.
     pub(crate) fn frames(&self) -> impl Iterator<Item = u32> + '_ {
         self.lists.iter().flatten().map(|&entry| frame_of(entry))
+    }
+}
+
+/// Pages given back one after the other that lie side by side, in descending or ascending order: they merge among themselves in any
+/// case, so they are given back as the largest blocks they make up. The free lists end as they would page by page.
+struct Run {
+    low: u32,
+    /// Pages; 0 before the first.
+    pages: u32,
+    descending: bool,
+    mobility: Mobility,
+    tail: bool,
+}
+
+impl Run {
+    fn new(tail: bool) -> Self {
+        Self { low: 0, pages: 0, descending: true, mobility: Mobility::Movable, tail }
+    }
+
+    #[inline]
+    fn add(&mut self, frames: &mut Frames, zone: &mut Zone, frame: u32, mobility: Mobility) {
+        if self.pages != 0 && mobility == self.mobility {
+            if frame + 1 == self.low && (self.descending || self.pages == 1) {
+                self.descending = true;
+                self.low = frame;
+                self.pages += 1;
+                return;
+            }
+            if frame == self.low + self.pages && (!self.descending || self.pages == 1) {
+                self.descending = false;
+                self.pages += 1;
+                return;
+            }
+        }
+        self.end(frames, zone);
+        (self.low, self.pages, self.mobility) = (frame, 1, mobility);
+    }
+
+    fn end(&mut self, frames: &mut Frames, zone: &mut Zone) {
+        let (mut low, mut left) = (self.low, self.pages);
+        while left != 0 {
+            let end = if self.descending { low + left } else { low };
+            let order = end.trailing_zeros().min(left.ilog2()) as usize;
+            let pages = 1 << order;
+            let first = if self.descending { end - pages } else { low };
+            buddy::give(frames, zone, first, order, self.mobility, self.tail);
+            left -= pages;
+            if !self.descending {
+                low += pages;
+            }
+        }
+        self.pages = 0;
     }
 }
 

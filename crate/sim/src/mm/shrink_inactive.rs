@@ -252,14 +252,14 @@ impl Memory {
         let list = zone.lru_list(lru);
         let count = pages.min(zone.lru_pages[lru.index()]).min(BATCH_PAGES) as usize;
         let mut tally = Tally { taken: count as u32, ..Tally::default() };
+        if count == 0 {
+            return tally;
+        }
         let mut batch = [0_u32; BATCH_PAGES as usize];
         let mut at = self.frames.links[list as usize].prev;
         for slot in &mut batch[..count] {
             *slot = at;
             at = self.frames.links[at as usize].prev;
-        }
-        if count == 0 {
-            return tally;
         }
         let kept = self.judge_batch(&mut batch, count, control, &mut tally);
         if kept == count {
@@ -275,15 +275,37 @@ impl Memory {
             self.add_to_lru(zone_index, frame, word);
         }
         tally.activated = count as u32 - kept as u32 - tally.freed;
-        for &frame in &batch[kept..count] {
-            let word = self.frames.word(frame);
-            if word.any(Word::ACTIVE | Word::UNEVICTABLE) {
-                self.add_to_lru(zone_index, frame, word);
-            } else {
-                self.release(zone_index, frame, word, control.caller.cpu);
+        let gone = &mut batch[kept..count];
+        if tally.activated != 0 {
+            // Those that stay after all are put back, and what is free moves up.
+            let mut free = 0;
+            for at in 0..gone.len() {
+                let frame = gone[at];
+                let word = self.frames.word(frame);
+                if word.any(Word::ACTIVE | Word::UNEVICTABLE) {
+                    self.add_to_lru(zone_index, frame, word);
+                } else {
+                    gone[free] = frame;
+                    free += 1;
+                }
             }
         }
+        let free = &batch[kept..kept + tally.freed as usize];
+        self.release_batch(zone_index, free, control.caller.cpu);
         tally
+    }
+
+    /// Takes pages out of the cache and gives their frames back, in this order.
+    fn release_batch(&mut self, zone: usize, batch: &[u32], cpu: usize) {
+        for &frame in batch {
+            let word = self.frames.word(frame);
+            self.remove(frame, word);
+            self.frames.set(frame, Word::NOTHING);
+        }
+        self.work.freed += batch.len() as u32;
+        self.vmstat.pgfree += batch.len() as u64;
+        let cache = &mut self.cpus[cpu].pages[zone];
+        cache.put_batch(&mut self.frames, &mut self.zones[zone], batch, &self.policy);
     }
 
     /// Judges a batch. Afterwards those that stay inactive come first, in their order, and the others follow, in theirs. Returns how

@@ -354,6 +354,9 @@ impl Zone {
     #[must_use]
     #[inline]
     pub fn passes(&self, mark: Mark, order: u8, class: usize, flags: AllocFlags) -> bool {
+        if order == 0 && !flags.high && !flags.harder {
+            return self.free > i64::from(self.marks[mark as usize]) + i64::from(self.reserve[class]);
+        }
         watermark::passes(
             self.free,
             &self.free_blocks,
