@@ -68,7 +68,7 @@ impl<'a> Context<'a> {
     pub(crate) fn marked(&self, columns: &[Column<'_>]) -> Option<(String, String)> {
         let of_metric = self.metrics().find_map(|metric| match &metric.rate {
             Rate::Mark(mark) => Some((metric.process.clone(), mark.clone())),
-            Rate::BytesRead | Rate::BytesWritten => None,
+            _ => None,
         });
         if of_metric.is_some() || self.experiment.is_some() {
             return of_metric;

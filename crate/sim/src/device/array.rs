@@ -68,6 +68,7 @@ crate::slots!(FcArrayOptions {
     depth,
     read_latency_ns,
     write_latency_ns,
+    write_latency_spread_per_mille,
     link_bytes_per_s,
     watermark_bytes,
     destage_bytes_per_s,

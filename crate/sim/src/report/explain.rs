@@ -230,6 +230,7 @@ fn work_of(processes: &[&ProcessResult], rate: &Rate) -> Option<(f64, String)> {
         }
         Rate::BytesRead => (sum(&|process| process.read_bytes) as f64 / 1e6, "MB read".to_owned()),
         Rate::BytesWritten => (sum(&|process| process.written_bytes) as f64 / 1e6, "MB written".to_owned()),
+        Rate::Counter(_) | Rate::Elapsed | Rate::RelativeTime => return None,
     };
     (amount > 0.0).then_some((amount, unit))
 }
@@ -367,6 +368,8 @@ pub fn counted(rate: &Rate) -> &str {
     match rate {
         Rate::Mark(mark) => mark,
         Rate::BytesRead | Rate::BytesWritten => "MB",
+        Rate::Counter(name) => name,
+        Rate::Elapsed | Rate::RelativeTime => "time",
     }
 }
 

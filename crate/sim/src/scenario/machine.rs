@@ -28,12 +28,13 @@ pub struct Machine {
 impl Slots for Machine {
     /// The device has rules of its own (presets, models) and is left out.
     fn slots(&mut self) -> Vec<(String, Slot<'_>)> {
-        let Self { cpus, hz, exact_timers, device: _, file_system, host } = self;
+        let Self { cpus, hz, exact_timers, device: _, file_system, memory, host } = self;
         let fields = [
             ("cpus", Slot::Small(cpus)),
             ("hz", Slot::Small(hz)),
             ("exact-timers", Slot::Boolean(exact_timers)),
             ("file-system", Slot::Table(file_system.slots())),
+            ("memory", Slot::Table(memory.slots())),
             ("host", Slot::Table(host.slots())),
         ];
         fields.into_iter().map(|(name, slot)| (name.to_owned(), slot)).collect()
@@ -168,6 +169,11 @@ crate::slots!(HostCosts {
     commit_end_ns,
     fsync_ns,
     kblockd_ns,
+    touch_page_ns,
+    fault_ns,
+    scan_page_ns,
+    free_page_ns,
+    contended_percent,
     interrupt_ns,
     jitter_per_mille,
 });

@@ -3,6 +3,7 @@
 //! *Follows:* docs/model/reclaim.md, section 1.1.
 
 use crate::mm::{MemoryLayout, ZoneKind};
+use crate::text::Choice;
 use serde::{Deserialize, Serialize};
 
 /// How a machine's memory is divided into zones.
@@ -15,6 +16,21 @@ pub enum Architecture {
     /// DMA up to 16 MiB, Normal up to 896 MiB, HighMem above.
     #[serde(rename = "i386")]
     I386,
+}
+
+impl Choice for Architecture {
+    fn names(&self) -> &'static [&'static str] {
+        &["x86-64", "i386"]
+    }
+
+    fn choose(&mut self, name: &str) -> bool {
+        match name {
+            "x86-64" => *self = Self::X86_64,
+            "i386" => *self = Self::I386,
+            _ => return false,
+        }
+        true
+    }
 }
 
 /// The most memory a machine can have: 64 GiB.
@@ -47,6 +63,19 @@ pub struct MemoryOptions {
     /// Pages of HighMem that are taken for good.
     pub highmem_taken: u32,
 }
+
+crate::slots!(MemoryOptions {
+    size_mib,
+    architecture,
+    dma_present,
+    dma32_present,
+    normal_present,
+    highmem_present,
+    dma_taken,
+    dma32_taken,
+    normal_taken,
+    highmem_taken,
+});
 
 impl MemoryOptions {
     /// Whether memory is simulated.

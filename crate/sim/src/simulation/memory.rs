@@ -34,6 +34,8 @@ pub(crate) struct MachineMemory {
     reclaims_until_ns: Vec<u64>,
     /// What each task's last slow allocation came to; taken by whoever asked.
     granted: Vec<Option<Option<FrameId>>>,
+    /// CPU time of tasks on the allocator's slow path, in nanoseconds.
+    pub(crate) direct_reclaim_ns: u64,
     /// A task has called the OOM killer.
     pub(crate) out_of_memory: Option<TaskId>,
 }
@@ -46,6 +48,7 @@ impl MachineMemory {
             mappings: Vec::new(),
             reclaims_until_ns: vec![0; cpus],
             granted: vec![None; tasks],
+            direct_reclaim_ns: 0,
             out_of_memory: None,
         }
     }
@@ -167,6 +170,19 @@ impl World {
     #[must_use]
     pub fn memory(&self) -> Option<&Memory> {
         self.memory.as_ref().map(|memory| &memory.memory)
+    }
+
+    /// Pages of kernel memory that page tables take.
+    #[must_use]
+    pub fn page_table_pages(&self) -> u64 {
+        let tables = self.memory.iter().flat_map(|memory| &memory.mappings);
+        tables.map(|mapping| u64::from(mapping.table.table_pages())).sum()
+    }
+
+    /// CPU time that tasks have spent on the allocator's slow path, in nanoseconds.
+    #[must_use]
+    pub fn direct_reclaim_ns(&self) -> u64 {
+        self.memory.as_ref().map_or(0, |memory| memory.direct_reclaim_ns)
     }
 
     /// Tries to allocate at once, without ever waiting.

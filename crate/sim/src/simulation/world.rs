@@ -347,7 +347,7 @@ impl World {
             let [min, _, _] = zone.marks;
             format!("{}: {} of {} pages free (min {min})", zone.kind.name(), zone.free, zone.present)
         });
-        let tables: u64 = memory.mappings.iter().map(|mapping| u64::from(mapping.table.table_pages())).sum();
+        let tables = self.page_table_pages();
         Some(super::BlockedTask {
             task: self.tasks[asker.index()].name.clone(),
             waits_for: format!(

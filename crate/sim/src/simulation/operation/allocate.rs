@@ -71,6 +71,9 @@ impl Allocate {
         let work = memory.memory.take_work();
         world.follow_up_memory();
         let cost_ns = world.reclaim_cost_ns(me, &work);
+        if let Some(memory) = &mut world.memory {
+            memory.direct_reclaim_ns += cost_ns;
+        }
         self.phase = match step {
             Step::Work | Step::Yield => Phase::Work,
             Step::Nap(nap) => Phase::Nap(nap),
