@@ -11,6 +11,7 @@ pub mod observe;
 pub mod published;
 pub mod report;
 pub mod scenario;
+pub mod short_map;
 pub mod short_sort;
 pub mod simulation;
 pub mod task;

@@ -68,7 +68,7 @@ impl<'a> Context<'a> {
     pub(crate) fn marked(&self, columns: &[Column<'_>]) -> Option<(String, String)> {
         let of_metric = self.metrics().find_map(|metric| match &metric.rate {
             Rate::Mark(mark) => Some((metric.process.clone(), mark.clone())),
-            Rate::BytesRead | Rate::BytesWritten => None,
+            _ => None,
         });
         if of_metric.is_some() || self.experiment.is_some() {
             return of_metric;
@@ -78,9 +78,4 @@ impl<'a> Context<'a> {
             .flat_map(|column| &column.run.processes)
             .find_map(|process| process.marks.first().map(|mark| (process.name.clone(), mark.name.clone())))
     }
-}
-
-/// What one counts when a mark is called `files`: `file`.
-pub(crate) fn singular(mark: &str) -> &str {
-    mark.strip_suffix('s').unwrap_or(mark)
 }

@@ -347,7 +347,7 @@ mod tests {
         for task in tasks {
             let run = PageRun::new(&task.setting, &task.kernel, false).expect("right");
             assert_eq!(run.limit_ns(), task.limit_ns);
-            assert_eq!(task.setting.overrides["machine.hz"], "250");
+            assert_eq!(task.setting.overrides.get("machine.hz").expect("said"), "250");
         }
         assert!(Verdict::new(&Setting { experiment: "none".into(), ..setting }, 2).is_err());
     }

@@ -79,6 +79,30 @@ pub struct SataDiskOptions {
     pub destage_step_bytes: u64,
 }
 
+crate::slots!(SataDiskOptions {
+    capacity_sectors,
+    depth,
+    revolution_ns,
+    seek_fixed_ns,
+    seek_root_ns,
+    seek_linear_ns,
+    read_settle_ns,
+    write_settle_ns,
+    media_outer_bytes_per_s,
+    media_inner_bytes_per_s,
+    link_bytes_per_s,
+    command_overhead_ns,
+    segments,
+    segment_bytes,
+    read_ahead_bytes,
+    age_limit_ns,
+    write_cache,
+    write_cache_bytes,
+    pressed_percent,
+    destage_quiet_ns,
+    destage_step_bytes,
+});
+
 impl Default for SataDiskOptions {
     fn default() -> Self {
         Self {

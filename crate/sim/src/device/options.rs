@@ -5,6 +5,8 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::text::{Slot, Slots};
+
 use super::{FcArrayOptions, SataDiskOptions, SataSsdOptions, ServerOptions};
 
 /// Longest duration any option may have: 10 s.
@@ -132,6 +134,17 @@ impl DeviceKind {
             Self::SataSsd => "sata-ssd",
         }
     }
+
+    /// A device of this model with its default options.
+    #[must_use]
+    pub fn options(self) -> DeviceOptions {
+        match self {
+            Self::Server => DeviceOptions::Server(ServerOptions::default()),
+            Self::FcArray => DeviceOptions::FcArray(FcArrayOptions::default()),
+            Self::SataDisk => DeviceOptions::SataDisk(SataDiskOptions::default()),
+            Self::SataSsd => DeviceOptions::SataSsd(SataSsdOptions::default()),
+        }
+    }
 }
 
 /// A device as a scenario describes it: the model, and its options. In text it is one table whose key
@@ -168,6 +181,17 @@ impl DeviceOptions {
             Self::FcArray(options) => options.validate(),
             Self::SataDisk(options) => options.validate(),
             Self::SataSsd(options) => options.validate(),
+        }
+    }
+}
+
+impl Slots for DeviceOptions {
+    fn slots(&mut self) -> Vec<(String, Slot<'_>)> {
+        match self {
+            Self::Server(options) => options.slots(),
+            Self::FcArray(options) => options.slots(),
+            Self::SataDisk(options) => options.slots(),
+            Self::SataSsd(options) => options.slots(),
         }
     }
 }

@@ -45,6 +45,18 @@ pub struct ServerOptions {
     pub non_rotational: bool,
 }
 
+crate::slots!(ServerOptions {
+    capacity_sectors,
+    depth,
+    servers,
+    read_latency_ns,
+    write_latency_ns,
+    bandwidth_bytes_per_s,
+    transfers_serialised,
+    jitter_ns,
+    non_rotational,
+});
+
 impl Default for ServerOptions {
     fn default() -> Self {
         Self {

@@ -58,6 +58,24 @@ pub struct SataSsdOptions {
     pub collect_max_ns: u64,
 }
 
+crate::slots!(SataSsdOptions {
+    capacity_sectors,
+    depth,
+    read_overhead_ns,
+    write_overhead_ns,
+    link_bytes_per_s,
+    channels,
+    page_sectors,
+    read_page_ns,
+    program_page_ns,
+    write_cache_bytes,
+    flush_ns,
+    spare_bytes,
+    collect_every_bytes,
+    collect_min_ns,
+    collect_max_ns,
+});
+
 impl Default for SataSsdOptions {
     fn default() -> Self {
         Self {

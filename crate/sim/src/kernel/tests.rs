@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::scenario::FileSystemKind::Ext4;
-use std::collections::BTreeMap;
+use crate::short_map::ShortMap;
 
 fn choice(release: &str, patches: &[&str], elevator: &str) -> KernelChoice {
     KernelChoice {
         release: release.to_owned(),
         patches: patches.iter().map(|&patch| patch.to_owned()).collect(),
         elevator: elevator.to_owned(),
-        tunables: BTreeMap::new(),
+        tunables: ShortMap::new(),
     }
 }
 

@@ -14,6 +14,7 @@ mod lru;
 mod memory;
 mod naps;
 mod page;
+mod page_table;
 mod per_cpu;
 mod policy;
 mod ring;
@@ -37,6 +38,7 @@ pub use kswapd::{Kswapd, KswapdState};
 pub use lru::{LRU_LISTS, Lru};
 pub use memory::{KswapdQueue, Memory, OwnerInfo};
 pub use naps::{NapTotals, Naps};
+pub use page_table::{PAGES_A_TABLE, PageTable};
 pub use policy::{
     BalanceCheck, CongestionSwitch, DrainRule, FileLowRule, KswapdNap, LumpySecondPass, MemoryPolicy,
     NapQueue, NapRule, ReclaimResult, References, ScanDivision, ZoneExit,

@@ -11,8 +11,8 @@ use super::tables::TableResult;
 use super::timelines::Turn;
 use crate::observe::CauseKind;
 use crate::scenario::{Experiment, Rate};
+use crate::short_map::ShortMap;
 use crate::short_sort;
-use std::collections::BTreeMap;
 
 /// Causes with less than this share of the time are left out of sentences, in thousandths.
 const WORTH_SAYING_PER_MILLE: f64 = 50.0;
@@ -43,7 +43,7 @@ pub struct Breakdown {
     /// What the times are for: `file`, `MB read`.
     pub unit: String,
     /// Nanoseconds per unit by cause; the flag says that the cause hit the journal's thread.
-    pub causes_ns: BTreeMap<(CauseKind, bool), f64>,
+    pub causes_ns: ShortMap<(CauseKind, bool), f64>,
     /// Nanoseconds per unit in all.
     pub total_ns: f64,
     hz: u32,
@@ -76,9 +76,10 @@ impl Breakdown {
         (amount, unit): (f64, String),
     ) -> Option<Self> {
         let first = *runs.first()?;
-        let mut causes_ns = BTreeMap::new();
+        let mut causes_ns = ShortMap::new();
         for share in of_runs.iter().flat_map(|process| &process.causes) {
-            *causes_ns.entry((share.cause, share.via_journal)).or_insert(0.0) += share.ns as f64 / amount;
+            *causes_ns.get_or_insert_with((share.cause, share.via_journal), || 0.0) +=
+                share.ns as f64 / amount;
         }
         Some(Self {
             kernel: first.kernel.clone(),
@@ -191,6 +192,7 @@ impl Breakdown {
             CauseKind::NotRun => format!("{whose} is held because nobody has run the queue"),
             CauseKind::NoFreeRequest => format!("{who} waits for a free request"),
             CauseKind::Journal => format!("{who} waits for room or a turn in the journal"),
+            CauseKind::Congestion => format!("{who} sleeps for congestion to end"),
             CauseKind::Start => format!("{who} waits for other processes"),
             CauseKind::Ended => format!("{who} has ended"),
         }
@@ -228,12 +230,15 @@ fn work_of(processes: &[&ProcessResult], rate: &Rate) -> Option<(f64, String)> {
         }
         Rate::BytesRead => (sum(&|process| process.read_bytes) as f64 / 1e6, "MB read".to_owned()),
         Rate::BytesWritten => (sum(&|process| process.written_bytes) as f64 / 1e6, "MB written".to_owned()),
+        Rate::Counter(_) | Rate::Elapsed | Rate::RelativeTime => return None,
     };
     (amount > 0.0).then_some((amount, unit))
 }
 
-/// `files` is counted in files, each of them a `file`; one of `passes` is a `pass`.
-fn singular(name: &str) -> String {
+/// What one of the things called `name` is called: `files` are counted in files, each of them a `file`; one of `passes`
+/// is a `pass`.
+#[must_use]
+pub fn singular(name: &str) -> String {
     let stem = ["sses", "shes", "ches", "xes"].iter().find(|end| name.ends_with(**end));
     match (stem, name.strip_suffix('s')) {
         (Some(_), _) => name.strip_suffix("es").unwrap_or(name).to_owned(),
@@ -248,10 +253,10 @@ fn elevator_name(elevator: &str) -> String {
 
 /// The names of the turns that `pick` picks, by time, the largest first, small ones left out.
 fn by_time(runs: &[&RunResult], pick: impl Fn(&Turn) -> Option<&String>) -> Vec<String> {
-    let mut times: BTreeMap<&String, u64> = BTreeMap::new();
+    let mut times: ShortMap<&String, u64> = ShortMap::new();
     for share in runs.iter().flat_map(|run| &run.queue.turns) {
         if let Some(name) = pick(&share.turn) {
-            *times.entry(name).or_default() += share.ns;
+            *times.get_or_insert_with(name, || 0) += share.ns;
         }
     }
     let total: u64 = times.values().sum();
@@ -363,6 +368,8 @@ pub fn counted(rate: &Rate) -> &str {
     match rate {
         Rate::Mark(mark) => mark,
         Rate::BytesRead | Rate::BytesWritten => "MB",
+        Rate::Counter(name) => name,
+        Rate::Elapsed | Rate::RelativeTime => "time",
     }
 }
 

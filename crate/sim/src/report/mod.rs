@@ -24,8 +24,8 @@ pub use claims::{Claim, ClaimKind, OneOrMany};
 pub use digest::Digest;
 pub use histogram::PeriodHistogram;
 pub use results::{
-    Average, CauseShare, Detail, EndReason, ExperimentResult, HeldShare, Latency, MarkResult, ProcessResult,
-    QueueResult, RunResult, TaskName, TurnShare,
+    Average, CauseShare, Detail, EndReason, ExperimentResult, HeldShare, Latency, MarkResult, MemoryResult,
+    NapResult, ProcessResult, QueueResult, RunResult, TaskName, TurnShare, ZoneResult,
 };
 pub use runner::{DetailError, RunLabel, RunProgress, Runner, Step};
 pub use statistics::{Difference, Statistics};

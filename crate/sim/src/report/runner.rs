@@ -304,6 +304,7 @@ impl From<End> for EndReason {
             End::TimeUp => Self::TimeUp,
             End::AllExited => Self::AllExited,
             End::EventLimit => Self::EventLimit,
+            End::OutOfMemory(asker) => Self::OutOfMemory(asker.task, asker.waits_for),
             End::Deadlock(blocked) => {
                 Self::Deadlock(blocked.into_iter().map(|task| (task.task, task.waits_for)).collect())
             }

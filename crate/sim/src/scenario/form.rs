@@ -9,10 +9,10 @@ use super::vocabulary::tunables;
 use super::{Experiment, FileSystemKind, KernelColumn, ScenarioFile};
 use crate::block::elevator::tunables::{TunableInfo, TunableUnit};
 use crate::device;
+use crate::short_map::ShortMap;
 use crate::short_sort;
 use crate::text::{Problem, format_time};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Which part of a form a field belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ pub struct Field {
 /// Linear in kernels times tunables.
 #[must_use]
 pub fn fields(link: &Link, file: &ScenarioFile) -> Vec<Field> {
-    let plain = Link { settings: BTreeMap::new(), ..link.clone() };
+    let plain = Link { settings: ShortMap::new(), ..link.clone() };
     let usual = plain.file();
     let usual = usual.as_ref().unwrap_or(file);
     let mut fields = run_fields(link, file, usual);

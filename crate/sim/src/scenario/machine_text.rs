@@ -1,38 +1,31 @@
 //! The machine as a text says it: whatever a field of [`Machine`] is called there, with units.
 //!
-//! Fields are not listed here. The default machine, written out, is the list of what exists; what
-//! the text says is laid over it.
+//! Fields are not listed here. Each struct lists its own ([`Slots`]); what the text says is laid over its default.
 
-use super::Machine;
+use super::{FileSystemKind, Machine};
 use crate::device::{self, DeviceKind, DeviceOptions};
-use crate::text::{Field, Kind, Problem, Problems, Scale, Table, parse_quantity};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use toml::Value;
+use crate::text::{Field, Kind, Problems, Scale, Slot, Slots, Table, parse_quantity};
 
 /// Reads the `machine` table; what it leaves out keeps its default.
 pub(super) fn read_machine(field: Option<&Field<'_>>, problems: &mut Problems) -> Option<Machine> {
-    let default = Machine::default();
-    let Some(field) = field else { return Some(default) };
+    let mut machine = Machine::default();
+    let Some(field) = field else { return Some(machine) };
     let mut table = field.table(problems)?;
-    let options = table.field("device").map(|device| read_device(&device, problems));
-    let mut base = toml::Table::try_from(&default).ok()?;
-    let mut layer = Layer { changes: Vec::new(), problems };
-    layer.over(&mut base, &mut table, &["device"], &mut Vec::new());
-    if base_says_ext3(&base) && !layer.has_changed(&["file-system", "barrier"]) {
+    let device = table.field("device").map(|device| read_device(&device, problems));
+    let mut layer = Layer { said: Vec::new(), is_refused: false, problems };
+    layer.over(machine.slots(), &mut table, &["device"], "");
+    let says_barrier = layer.said.iter().any(|path| path == ".file-system.barrier");
+    if machine.file_system.kind == FileSystemKind::Ext3 && !says_barrier {
         // ext3 was mounted without barriers by default (section 4.2).
-        set(&mut base, &["file-system".to_owned(), "barrier".to_owned()], Value::Boolean(false));
+        machine.file_system.barrier = false;
     }
-    let machine: Machine = layer.finish(base)?;
-    match options {
-        Some(options) => Some(Machine { device: options?, ..machine }),
-        None => Some(machine),
+    if layer.is_refused {
+        return None;
     }
-}
-
-fn base_says_ext3(base: &toml::Table) -> bool {
-    let kind = base.get("file-system").and_then(|table| table.get("kind"));
-    kind.and_then(Value::as_str) == Some("ext3")
+    if let Some(device) = device {
+        machine.device = device?;
+    }
+    Some(machine)
 }
 
 /// Reads `device`: the name of a preset, or a table with `preset` or `model` and what differs.
@@ -41,7 +34,7 @@ fn read_device(field: &Field<'_>, problems: &mut Problems) -> Option<DeviceOptio
         return read_preset(field, problems);
     }
     let mut table = field.table(problems)?;
-    let base = match (table.field("preset"), table.field("model")) {
+    let mut device = match (table.field("preset"), table.field("model")) {
         (Some(preset), Some(_)) => {
             problems.push(preset.problem("a device has a preset or a model, not both"));
             return None;
@@ -50,10 +43,9 @@ fn read_device(field: &Field<'_>, problems: &mut Problems) -> Option<DeviceOptio
         (None, Some(model)) => read_model(&model, problems)?,
         (None, None) => Machine::default().device,
     };
-    let mut base = toml::Table::try_from(&base).ok()?;
-    let mut layer = Layer { changes: Vec::new(), problems };
-    layer.over(&mut base, &mut table, &["preset", "model"], &mut Vec::new());
-    layer.finish(base)
+    let mut layer = Layer { said: Vec::new(), is_refused: false, problems };
+    layer.over(device.slots(), &mut table, &["preset", "model"], "");
+    (!layer.is_refused).then_some(device)
 }
 
 fn read_preset(field: &Field<'_>, problems: &mut Problems) -> Option<DeviceOptions> {
@@ -67,106 +59,72 @@ fn read_preset(field: &Field<'_>, problems: &mut Problems) -> Option<DeviceOptio
 }
 
 fn read_model(field: &Field<'_>, problems: &mut Problems) -> Option<DeviceOptions> {
-    let names = DeviceKind::ALL.map(|kind| (kind.name(), kind.name()));
-    let name = field.one_of(&names, problems)?;
-    let mut table = toml::Table::new();
-    table.insert("model".to_owned(), Value::String(name.to_owned()));
-    DeviceOptions::deserialize(Value::Table(table)).ok()
+    let kinds = DeviceKind::ALL.map(|kind| (kind.name(), kind));
+    field.one_of(&kinds, problems).map(DeviceKind::options)
 }
 
-/// A text's values laid over a table of defaults.
-struct Layer<'n, 'p> {
-    /// What was replaced: where, the default, and the field that replaced it.
-    changes: Vec<(Vec<String>, Value, Field<'n>)>,
+/// A text's values laid over fields with defaults.
+struct Layer<'p> {
+    /// Paths of the fields that the text has set, each key behind a dot.
+    said: Vec<String>,
+    /// A value fits its kind, and not its field: there is nothing to go on with.
+    is_refused: bool,
     problems: &'p mut Problems,
 }
 
-impl<'n> Layer<'n, '_> {
-    fn over(&mut self, base: &mut toml::Table, table: &mut Table<'n>, skip: &[&str], path: &mut Vec<String>) {
+impl Layer<'_> {
+    fn over(&mut self, mut slots: Vec<(String, Slot<'_>)>, table: &mut Table<'_>, skip: &[&str], path: &str) {
         for (key, field) in table.all() {
             if skip.contains(&key) {
                 continue;
             }
-            let Some(name) = known_name(base, key) else {
-                let names = base.keys().map(String::as_str).chain(skip.iter().copied());
+            let Some(index) = known(&slots, key) else {
+                let names = slots.iter().map(|(name, _)| name.as_str()).chain(skip.iter().copied());
                 self.problems.push(field.problem("there is no such key here").with_names(key, names));
                 continue;
             };
-            path.push(name.clone());
-            match base.get_mut(&name) {
-                Some(Value::Table(inner)) => {
-                    if let Some(mut table) = field.table(self.problems) {
-                        self.over(inner, &mut table, &[], path);
-                    }
+            let Some((name, slot)) = slots.get_mut(index) else { continue };
+            let path = format!("{path}.{name}");
+            if let Slot::Table(inner) = slot {
+                if let Some(mut table) = field.table(self.problems) {
+                    self.over(std::mem::take(inner), &mut table, &[], &path);
                 }
-                Some(old) => {
-                    if let Some(value) = read_value(old, &name, key, &field, self.problems) {
-                        let old = std::mem::replace(old, value);
-                        self.changes.push((path.clone(), old, field));
-                    }
-                }
-                None => {}
+            } else if self.set(slot, name, key, &field) {
+                self.said.push(path);
             }
-            path.pop();
         }
     }
 
-    fn has_changed(&self, path: &[&str]) -> bool {
-        self.changes.iter().any(|(changed, _, _)| changed.iter().eq(path.iter()))
-    }
-
-    /// The table as the type it describes. Values that the type refuses (names of an enum, numbers
-    /// too large for the field) are found by putting back the others.
-    fn finish<T: DeserializeOwned>(self, table: toml::Table) -> Option<T> {
-        let refusal = |table: &toml::Table| T::deserialize(Value::Table(table.clone())).err();
-        let Some(error) = refusal(&table) else { return T::deserialize(Value::Table(table)).ok() };
-        let mut defaults = table.clone();
-        for (path, old, _) in &self.changes {
-            set(&mut defaults, path, old.clone());
+    /// Sets a field; false when the value is wrong.
+    fn set(&mut self, slot: &mut Slot<'_>, name: &str, key: &str, field: &Field<'_>) -> bool {
+        let problems = &mut *self.problems;
+        let fits = match slot {
+            Slot::Boolean(value) => field.boolean(problems).map(|read| {
+                **value = read;
+                true
+            }),
+            Slot::Large(value) => read_integer(name, key, field, problems).map(|read| {
+                **value = read;
+                true
+            }),
+            Slot::Small(value) => read_integer(name, key, field, problems).map(|read| {
+                **value = u32::try_from(read).unwrap_or(u32::MAX);
+                u32::try_from(read).is_ok()
+            }),
+            Slot::Name(choice) => field.text(problems).map(|text| choice.choose(text)),
+            Slot::Table(_) => None,
+        };
+        if fits == Some(false) {
+            let problem = match (slot, &field.node.kind) {
+                (Slot::Name(choice), Kind::Text(text) | Kind::Loose(text)) => field
+                    .problem("there is nothing of this name")
+                    .with_names(text, choice.names().iter().copied()),
+                _ => field.problem("this value does not fit here"),
+            };
+            problems.push(problem);
+            self.is_refused = true;
         }
-        let before = self.problems.len();
-        for (path, _, field) in &self.changes {
-            let mut only_this = defaults.clone();
-            if let Some(value) = get(&table, path) {
-                set(&mut only_this, path, value.clone());
-            }
-            if let Some(error) = refusal(&only_this) {
-                self.problems.push(refused(field, error.message()));
-            }
-        }
-        if let (true, Some((_, _, field))) = (self.problems.len() == before, self.changes.first()) {
-            self.problems.push(field.problem(error.message()));
-        }
-        None
-    }
-}
-
-/// A value that serde refused, told in our words where its own can be taken apart.
-fn refused(field: &Field<'_>, message: &str) -> Problem {
-    // "unknown variant `ext5`, expected `ext3` or `ext4`": the names stand between backquotes.
-    let mut quoted = message.split('`').skip(1).step_by(2);
-    match (message.starts_with("unknown variant"), quoted.next()) {
-        (true, Some(written)) => field.problem("there is nothing of this name").with_names(written, quoted),
-        _ => field.problem("this value does not fit here"),
-    }
-}
-
-fn get<'t>(table: &'t toml::Table, path: &[String]) -> Option<&'t Value> {
-    let (first, rest) = path.split_first()?;
-    rest.iter().try_fold(table.get(first)?, |value, key| value.get(key))
-}
-
-fn set(table: &mut toml::Table, path: &[String], value: Value) {
-    match path.split_first() {
-        Some((last, [])) => {
-            table.insert(last.clone(), value);
-        }
-        Some((first, rest)) => {
-            if let Some(Value::Table(inner)) = table.get_mut(first) {
-                set(inner, rest, value);
-            }
-        }
-        None => {}
+        fits == Some(true)
     }
 }
 
@@ -187,35 +145,21 @@ fn unit_of(key: &str) -> Option<(&str, Scale, u64)> {
     UNITS.iter().find_map(|(suffix, scale, unit)| key.strip_suffix(suffix).map(|stem| (stem, *scale, *unit)))
 }
 
-/// The field that `key` means: itself, or the field with another unit (`read-latency-us` for
+/// The field that `key` means, by its index: the one of this name, or the one with another unit (`read-latency-us` for
 /// `read-latency-ns`).
-fn known_name(base: &toml::Table, key: &str) -> Option<String> {
-    if base.contains_key(key) {
-        return Some(key.to_owned());
-    }
-    let (stem, scale, _) = unit_of(key)?;
-    let same = |name: &&String| unit_of(name).is_some_and(|(other, kind, _)| other == stem && kind == scale);
-    base.keys().find(same).cloned()
-}
-
-fn read_value(
-    default: &Value,
-    name: &str,
-    key: &str,
-    field: &Field<'_>,
-    problems: &mut Problems,
-) -> Option<Value> {
-    match default {
-        Value::Boolean(_) => field.boolean(problems).map(Value::Boolean),
-        Value::Integer(_) => read_integer(name, key, field, problems).map(Value::Integer),
-        _ => field.text(problems).map(|text| Value::String(text.to_owned())),
-    }
+fn known(slots: &[(String, Slot<'_>)], key: &str) -> Option<usize> {
+    let index_of = |is_it: &dyn Fn(&str) -> bool| slots.iter().position(|(name, _)| is_it(name));
+    index_of(&|name| name == key).or_else(|| {
+        let (stem, scale, _) = unit_of(key)?;
+        index_of(&|name| unit_of(name).is_some_and(|(other, kind, _)| other == stem && kind == scale))
+    })
 }
 
 /// A number in the unit that the field's name ends with: bare in the unit of the key as written, or
 /// with a unit of its own.
-fn read_integer(name: &str, key: &str, field: &Field<'_>, problems: &mut Problems) -> Option<i64> {
-    let whole = |value: u64| i64::try_from(value).ok();
+fn read_integer(name: &str, key: &str, field: &Field<'_>, problems: &mut Problems) -> Option<u64> {
+    // No more than a whole number in the text can say.
+    let whole = |value: u64| (value <= i64::MAX.unsigned_abs()).then_some(value);
     let Some((_, scale, unit)) = unit_of(name) else {
         return field.quantity(Scale::Count, &(0..=i64::MAX.unsigned_abs()), problems).and_then(whole);
     };

@@ -17,6 +17,7 @@ mod kernel_text;
 pub mod link;
 mod machine;
 mod machine_text;
+mod memory;
 mod overrides;
 #[cfg(test)]
 mod tests;
@@ -27,11 +28,12 @@ pub use check::{MAX_EVENTS, MAX_TIME_NS};
 pub use experiment::{CLAIMS_JSON, Case, Column, Experiment, Interactive, Metric, Rate, Selection};
 pub use file::{KernelColumn, ScenarioFile};
 pub use machine::{FileSystemKind, FileSystemOptions, HostCosts, Machine};
+pub use memory::{Architecture, MemoryOptions};
 pub use overrides::Overrides;
 
+use crate::short_map::ShortMap;
 use crate::workload::Workload;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// One run: everything that decides its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,7 +64,7 @@ pub struct KernelChoice {
     pub elevator: String,
     /// Tunables by sysfs name, in sysfs units: the elevator's, and the queue's `nr_requests` and
     /// `read_ahead_kb`.
-    pub tunables: BTreeMap<String, u64>,
+    pub tunables: ShortMap<String, u64>,
 }
 
 /// Bounds of a run.

@@ -11,10 +11,12 @@
 
 mod fields;
 mod problem;
+mod slots;
 mod tree;
 mod units;
 
 pub use fields::{Field, Table};
 pub use problem::{Place, Problem, Problems, nearest_name};
+pub use slots::{Choice, Slot, Slots};
 pub use tree::{Entry, Kind, MAX_TEXT_BYTES, Node, Position};
 pub use units::{Scale, format_size, format_time, parse_quantity, parse_range};

@@ -1,7 +1,7 @@
 //! A TOML text as a tree that remembers where each value stands.
 
 use super::problem::{Place, Problem, Problems};
-use std::collections::BTreeMap;
+use crate::short_map::ShortMap;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -49,7 +49,7 @@ pub enum Kind {
     /// A list.
     List(Vec<Node>),
     /// A table.
-    Table(BTreeMap<String, Entry>),
+    Table(ShortMap<String, Entry>),
 }
 
 /// A table's value and where its key stands.
@@ -169,13 +169,13 @@ impl Node {
             return;
         };
         if !matches!(self.kind, Kind::Table(_)) {
-            self.kind = Kind::Table(BTreeMap::new());
+            self.kind = Kind::Table(ShortMap::new());
             self.origin.clone_from(&node.origin);
         }
         if let Kind::Table(entries) = &mut self.kind {
-            let entry = entries.entry((*key).to_owned()).or_insert_with(|| Entry {
+            let entry = entries.get_or_insert_with((*key).to_owned(), || Entry {
                 position: Position::default(),
-                node: Self { origin: node.origin.clone(), ..Self::new(Kind::Table(BTreeMap::new())) },
+                node: Self { origin: node.origin.clone(), ..Self::new(Kind::Table(ShortMap::new())) },
             });
             entry.node.put(rest, node);
         }
@@ -201,7 +201,7 @@ impl Node {
     }
 }
 
-fn convert_table(table: &DeTable<'_>, lines: &Lines<'_>, depth: usize) -> Option<BTreeMap<String, Entry>> {
+fn convert_table(table: &DeTable<'_>, lines: &Lines<'_>, depth: usize) -> Option<ShortMap<String, Entry>> {
     table
         .iter()
         .map(|(key, value)| {

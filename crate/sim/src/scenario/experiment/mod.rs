@@ -8,9 +8,9 @@
 mod read;
 
 use super::{KernelChoice, Overrides, Scenario, ScenarioFile};
+use crate::short_map::ShortMap;
 use crate::text::{Kind, Node, Place, Problem, format_time};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// An experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,9 +70,9 @@ pub struct Metric {
     pub row: String,
     /// The case it is measured in.
     pub case: String,
-    /// The process it is measured at; copies of the process are added up.
+    /// The process it is measured at; copies of the process are added up. Empty for what concerns the whole machine.
     pub process: String,
-    /// What is measured, per second of simulated time.
+    /// What is measured; of a mark and of bytes, how much per second of simulated time.
     pub rate: Rate,
     /// Unit as shown. Bytes are shown in `MB/s`, millions of bytes a second.
     pub unit: String,
@@ -87,6 +87,12 @@ pub enum Rate {
     BytesRead,
     /// Bytes that system calls have written.
     BytesWritten,
+    /// A counter of `/proc/vmstat` at the end: a number, not a rate.
+    Counter(String),
+    /// How long the run took, in seconds of simulated time.
+    Elapsed,
+    /// The same, as a multiple of what it took in the table's baseline.
+    RelativeTime,
 }
 
 /// What the page shows first.
@@ -122,11 +128,18 @@ struct Embedded {
     published_json: &'static str,
 }
 
-const EMBEDDED: &[Embedded] = &[Embedded {
-    id: "cfq-noidle-2010",
-    toml: include_str!("../../../experiments/cfq-noidle-2010.toml"),
-    published_json: include_str!("../../../published/cfq-noidle-2010.json"),
-}];
+const EMBEDDED: &[Embedded] = &[
+    Embedded {
+        id: "cfq-noidle-2010",
+        toml: include_str!("../../../experiments/cfq-noidle-2010.toml"),
+        published_json: include_str!("../../../published/cfq-noidle-2010.json"),
+    },
+    Embedded {
+        id: "congestion-wait-2010",
+        toml: include_str!("../../../experiments/congestion-wait-2010.toml"),
+        published_json: include_str!("../../../published/congestion-wait-2010.json"),
+    },
+];
 
 /// What the published tables claim, as data: JSON, all experiments in one.
 pub const CLAIMS_JSON: &str = include_str!("../../../published/claims.json");
@@ -207,7 +220,7 @@ impl Experiment {
         let position = self.cases.iter().position(|known| known.name == case.name);
         let time_ns = if selection.is_interactive { case.interactive_time_ns } else { case.time_ns };
         let text = |text: &str| Node::new(Kind::Text(text.to_owned()));
-        let mut root = Node::new(Kind::Table(BTreeMap::new()));
+        let mut root = Node::new(Kind::Table(ShortMap::new()));
         root.put(&["title"], text(&format!("{}: {}", self.title, case.title)));
         root.put(&["machine"], self.machine.clone());
         root.put(&["kernels"], self.kernels(selection.kernels)?);
@@ -242,7 +255,7 @@ impl Experiment {
                 Some(column) => (&column.label, &column.kernel),
                 None => (name, name),
             };
-            let mut node = Node::new(Kind::Table(BTreeMap::new()));
+            let mut node = Node::new(Kind::Table(ShortMap::new()));
             node.put(&["label"], Node::new(Kind::Text(label.clone())));
             node.put(&["kernel"], Node::loose(&self.document(), "kernels", kernel));
             nodes.push(node);

@@ -90,8 +90,19 @@ fn read_case(table: &mut Table<'_>, problems: &mut Problems) -> Option<(Case, No
 }
 
 fn read_metric(table: &mut Table<'_>, problems: &mut Problems) -> Option<Metric> {
-    let mut words = |key| words(table, key, problems);
-    let (row, case, process, unit) = (words("row"), words("case"), words("process"), words("unit"));
+    let mut words_of = |key| words(table, key, problems);
+    let (row, case, unit) = (words_of("row"), words_of("case"), words_of("unit"));
+    if let Some(counter) = maybe_words(table, "counter", problems) {
+        let (rate, process) = (Rate::Counter(counter), String::new());
+        return Some(Metric { row: row?, case: case?, process, rate, unit: unit? });
+    }
+    if let Some(time) = table.field("time") {
+        let kinds = [("elapsed", false), ("relative", true)];
+        let is_relative = time.one_of(&kinds, problems);
+        let rate = is_relative.map(|is| if is { Rate::RelativeTime } else { Rate::Elapsed });
+        return Some(Metric { row: row?, case: case?, process: String::new(), rate: rate?, unit: unit? });
+    }
+    let process = words(table, "process", problems);
     let mark = maybe_words(table, "mark", problems);
     let bytes = table.field("bytes");
     let directions = [("read", true), ("written", false)];
@@ -106,7 +117,7 @@ fn read_metric(table: &mut Table<'_>, problems: &mut Problems) -> Option<Metric>
             }
         }
         _ => {
-            problems.push(table.problem("a metric counts a mark or bytes, one of them"));
+            problems.push(table.problem("a metric is a mark, bytes, a counter or a time, one of them"));
             return None;
         }
     };

@@ -5,11 +5,11 @@
 //! deflate, base64 with the alphabet for addresses.
 
 use super::LinkError;
+use crate::short_map::ShortMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_with_limit};
-use std::collections::BTreeMap;
 
 /// The most a link may unpack to.
 pub const MAX_PAYLOAD_BYTES: usize = 64 * 1024;
@@ -21,7 +21,7 @@ const MAX_FIELDS: usize = 256;
 const COMPRESSION_LEVEL: u8 = 10;
 
 /// Named values.
-pub(super) type Fields = BTreeMap<String, String>;
+pub(super) type Fields = ShortMap<String, String>;
 
 /// The order in which names stand in a readable link; all others follow, by name.
 const ORDER: [&str; 8] = ["experiment", "scenario", "case", "kernels", "seed", "seeds", "time", "workload"];
@@ -104,10 +104,11 @@ pub(super) fn encode_compressed(schema: u32, fields: &Fields) -> String {
 }
 
 fn join(fields: &Fields, is_plain: impl Fn(u8) -> bool + Copy) -> String {
-    let first = ORDER.iter().filter_map(|name| fields.get_key_value(*name));
-    let rest = fields.iter().filter(|(name, _)| !ORDER.contains(&name.as_str()));
+    let first = ORDER.iter().filter_map(|name| fields.get(*name).map(|value| (*name, value.as_str())));
+    let named = fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let rest = named.filter(|(name, _)| !ORDER.contains(name));
     let part =
-        |(name, value): (&String, &String)| format!("{}={}", escape(name, is_plain), escape(value, is_plain));
+        |(name, value): (&str, &str)| format!("{}={}", escape(name, is_plain), escape(value, is_plain));
     first.chain(rest).map(part).collect::<Vec<_>>().join("&")
 }
 

@@ -17,12 +17,20 @@ struct Frozen {
 }
 
 /// Schema 1.
-const ONE: &[Frozen] = &[Frozen {
-    experiment: "cfq-noidle-2010",
-    case: "fs-mark",
-    kernels: "deadline,cfq@2.6.35,cfq@2.6.35+revert-8e55063",
-    times: &[("fs-mark", "5 s"), ("reader", "5 s"), ("mixed", "30 s")],
-}];
+const ONE: &[Frozen] = &[
+    Frozen {
+        experiment: "cfq-noidle-2010",
+        case: "fs-mark",
+        kernels: "deadline,cfq@2.6.35,cfq@2.6.35+revert-8e55063",
+        times: &[("fs-mark", "5 s"), ("reader", "5 s"), ("mixed", "30 s")],
+    },
+    Frozen {
+        experiment: "congestion-wait-2010",
+        case: "stream",
+        kernels: "deadline@mmotm-2010-08,deadline@mmotm-2010-08+no-reclaim-congestion-wait",
+        times: &[("stream", "30 min")],
+    },
+];
 
 /// Adds what a link of this schema left out.
 pub(super) fn complete(schema: u32, mut fields: Fields) -> Fields {
@@ -30,18 +38,18 @@ pub(super) fn complete(schema: u32, mut fields: Fields) -> Fields {
         1 => ONE,
         _ => &[],
     };
-    fields.entry("seeds".to_owned()).or_insert_with(|| "1".to_owned());
+    fields.get_or_insert_with("seeds".to_owned(), || "1".to_owned());
     if fields.contains_key("scenario") {
         // A scenario's own text says the rest.
         return fields;
     }
-    let experiment = fields.entry("experiment".to_owned()).or_insert_with(|| EXPERIMENT.to_owned()).clone();
-    fields.entry("seed".to_owned()).or_insert_with(|| "1".to_owned());
+    let experiment = fields.get_or_insert_with("experiment".to_owned(), || EXPERIMENT.to_owned()).clone();
+    fields.get_or_insert_with("seed".to_owned(), || "1".to_owned());
     if let Some(frozen) = frozen.iter().find(|frozen| frozen.experiment == experiment) {
-        let case = fields.entry("case".to_owned()).or_insert_with(|| frozen.case.to_owned()).clone();
-        fields.entry("kernels".to_owned()).or_insert_with(|| frozen.kernels.to_owned());
+        let case = fields.get_or_insert_with("case".to_owned(), || frozen.case.to_owned()).clone();
+        fields.get_or_insert_with("kernels".to_owned(), || frozen.kernels.to_owned());
         if let Some((_, time)) = frozen.times.iter().find(|(name, _)| *name == case) {
-            fields.entry("time".to_owned()).or_insert_with(|| (*time).to_owned());
+            fields.get_or_insert_with("time".to_owned(), || (*time).to_owned());
         }
     }
     fields
@@ -82,7 +90,8 @@ mod tests {
                 .iter()
                 .map(|label| experiment.column(label).expect("there").kernel.as_str())
                 .collect();
-            let frozen: Vec<String> = completed["kernels"].split(',').map(str::to_owned).collect();
+            let frozen: Vec<String> =
+                completed.get("kernels").expect("there").split(',').map(str::to_owned).collect();
             let labels: Vec<&str> =
                 frozen.iter().map(|name| experiment.column(name).expect("there").label.as_str()).collect();
             assert_eq!(labels, experiment.interactive.columns, "{kernels:?}");

@@ -6,9 +6,9 @@ use super::upgrade::upgrade;
 use super::view::View;
 use super::{LinkError, MODEL_VERSION, SCHEMA};
 use crate::scenario::{Experiment, Overrides, ScenarioFile, Selection};
+use crate::short_map::ShortMap;
 use crate::text::{MAX_TEXT_BYTES, Place, Problem, Problems};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Everything a link says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub struct Link {
     pub seeds: u32,
     /// Single values that differ, by path, as in [`Overrides`]: `machine.hz`, `tunable.slice_idle`,
     /// `workload.file-size`, `time`, `events`.
-    pub settings: BTreeMap<String, String>,
+    pub settings: ShortMap<String, String>,
     /// The model version that gave `digest`; none if the link pins none.
     pub model: Option<u32>,
     /// The digest of the results when the link was made.

@@ -1,8 +1,8 @@
 //! Parameters: named values of a workload that whoever runs it may set.
 
+use crate::short_map::ShortMap;
 use crate::text::{Field, Kind, Node, Problem, Problems, Table};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// A parameter of a workload, for lists and forms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct Parameter {
 
 /// Values for parameters by name, each with the place it came from.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Values(BTreeMap<String, Node>);
+pub struct Values(ShortMap<String, Node>);
 
 impl Values {
     /// No values: every parameter keeps its default.
@@ -62,14 +62,14 @@ fn at_home(field: &Field<'_>) -> Node {
 /// The parameters of one text with the values they have.
 pub(super) struct Parameters {
     pub(super) list: Vec<Parameter>,
-    values: BTreeMap<String, Node>,
-    used: BTreeSet<String>,
+    values: ShortMap<String, Node>,
+    used: ShortMap<String, ()>,
 }
 
 impl Parameters {
     /// Reads the `parameters` table; `given` replaces defaults.
     pub(super) fn read(table: &mut Table<'_>, given: &Values, problems: &mut Problems) -> Self {
-        let mut parameters = Self { list: Vec::new(), values: BTreeMap::new(), used: BTreeSet::new() };
+        let mut parameters = Self { list: Vec::new(), values: ShortMap::new(), used: ShortMap::new() };
         let Some(mut table) = table.field("parameters").and_then(|field| field.table(problems)) else {
             return parameters;
         };
@@ -95,7 +95,7 @@ impl Parameters {
     /// Notes that an included workload takes these parameters.
     pub(super) fn taken(&mut self, included: &[Parameter]) {
         for parameter in included {
-            self.used.insert(parameter.name.clone());
+            self.used.insert(parameter.name.clone(), ());
             if !self.values.contains_key(&parameter.name) {
                 self.list.push(parameter.clone());
             }
@@ -109,7 +109,7 @@ impl Parameters {
             Kind::Text(text) if text.starts_with('$') => {
                 let name = text.trim_start_matches('$');
                 if let Some(node) = self.values.get(name) {
-                    self.used.insert(name.to_owned());
+                    self.used.insert(name.to_owned(), ());
                     return node.clone();
                 }
                 let names = self.list.iter().map(|parameter| parameter.name.as_str());
@@ -138,7 +138,7 @@ impl Parameters {
 
     /// Reports parameters that nothing uses: setting them would silently do nothing.
     pub(super) fn report_unused(&self, document: &str, problems: &mut Problems) {
-        for (name, node) in self.values.iter().filter(|(name, _)| !self.used.contains(*name)) {
+        for (name, node) in self.values.iter().filter(|(name, _)| !self.used.contains_key(*name)) {
             let field = Field { node, document, path: format!("parameters.{name}") };
             let hint = format!("write \"${name}\" where its value belongs");
             problems.push(field.problem("nothing uses this parameter").with_hint(hint));
