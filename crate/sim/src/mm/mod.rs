@@ -3,6 +3,7 @@
 mod allocator;
 mod balance;
 mod buddy;
+mod check;
 mod control;
 mod direct;
 mod exercise;

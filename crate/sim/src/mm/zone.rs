@@ -359,14 +359,13 @@ impl Zone {
         if order == 0 && !flags.high && !flags.harder {
             return self.free > i64::from(self.marks[mark as usize]) + i64::from(self.reserve[class]);
         }
-        watermark::passes(
-            self.free,
-            &self.free_blocks,
-            order,
-            self.marks[mark as usize],
-            self.reserve[class],
-            flags,
-        )
+        self.passes_pages(self.marks[mark as usize], order, class, flags)
+    }
+
+    /// The same for a mark of so many pages.
+    #[must_use]
+    pub fn passes_pages(&self, mark_pages: u32, order: u8, class: usize, flags: AllocFlags) -> bool {
+        watermark::passes(self.free, &self.free_blocks, order, mark_pages, self.reserve[class], flags)
     }
 
     /// Pages in the buddy lists: what [`Self::free`] ought to be.
