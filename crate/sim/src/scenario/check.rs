@@ -31,7 +31,8 @@ impl Scenario {
             if self.workload.needs_memory() && !self.machine.memory.is_simulated() {
                 let message = "the workload maps files, which needs a machine whose memory is simulated";
                 let problem = Problem::new(place("machine.memory.size-mib"), message).with_value("0");
-                problems.push(problem.with_hint("give it a size, such as machine.memory.size-mib = \"2 GiB\""));
+                problems
+                    .push(problem.with_hint("give it a size, such as machine.memory.size-mib = \"2 GiB\""));
             }
         }
         let mut bound = |path, value: u64, most: u64| {
