@@ -173,7 +173,7 @@ impl Memory {
     #[inline]
     fn put_in_vector(&mut self, zone: usize, frame: u32, word: Word, owner: Owner, cpu: usize) {
         self.frames.set(frame, word);
-        self.frames.owners[frame as usize] = owner;
+        self.frames.set_owner(frame, owner);
         self.zones[zone].in_vectors += 1;
         let lru = Lru::of(word).index();
         let vector = &mut self.cpus[cpu].vectors[lru];
@@ -224,17 +224,29 @@ impl Memory {
     fn drain_vector(&mut self, cpu: usize, lru: usize) {
         let vector = self.cpus[cpu].vectors[lru];
         self.cpus[cpu].vectors[lru].len = 0;
-        for &frame in &vector.frames[..usize::from(vector.len)] {
-            let word = self.frames.word(frame);
-            let index = self.zone_of(frame);
-            let zone = &mut self.zones[index];
-            zone.in_vectors -= 1;
-            // Its flags may have changed meanwhile.
+        let pages = &vector.frames[..usize::from(vector.len)];
+        // Stretches of pages of one zone with the same flags go to one list together. Flags may have changed since they came here.
+        let alike = |memory: &Self, a: &u32, b: &u32| {
+            memory.frames.word(*a) == memory.frames.word(*b) && memory.zone_of(*a) == memory.zone_of(*b)
+        };
+        let mut rest = pages;
+        while let Some(first) = rest.first() {
+            let count = rest.iter().position(|frame| !alike(self, first, frame)).unwrap_or(rest.len());
+            let (stretch, others) = rest.split_at(count);
+            rest = others;
+            let index = self.zone_of(*first);
+            let word = self.frames.word(*first);
             let lru = Lru::of(word);
+            let placed = lru.place(word);
+            for &frame in stretch {
+                self.frames.set(frame, placed);
+            }
+            let zone = &mut self.zones[index];
+            zone.in_vectors -= count as u32;
             let kind = usize::from(lru.is_file());
-            zone.recent_scanned[kind] += 1;
-            zone.recent_rotated[kind] += u64::from(lru.is_active());
-            self.add_to_lru(index, frame, word);
+            zone.recent_scanned[kind] += count as u64;
+            zone.recent_rotated[kind] += if lru.is_active() { count as u64 } else { 0 };
+            zone.lru[lru.index()].push_batch(&mut self.frames, stretch);
         }
     }
 
@@ -242,9 +254,13 @@ impl Memory {
     #[inline]
     pub(crate) fn add_to_lru(&mut self, zone: usize, frame: u32, word: Word) {
         let lru = Lru::of(word);
-        let zone = &mut self.zones[zone];
-        zone.lru_pages[lru.index()] += 1;
         self.frames.set(frame, lru.place(word));
-        self.frames.push_head(zone.lru_list(lru), frame);
+        self.zones[zone].lru[lru.index()].push_head(&mut self.frames, frame);
+    }
+
+    /// Takes a page off the list it is on.
+    #[inline]
+    pub(crate) fn take_off_lru(&mut self, zone: usize, frame: u32, lru: Lru) {
+        self.zones[zone].lru[lru.index()].remove(&self.frames, frame);
     }
 }

@@ -190,9 +190,8 @@ impl Balance {
         self.control.scanned = 0;
         self.stage = Stage::AfterZone;
         let zone = &memory.zones[self.zone];
-        let far_above =
-            zone.free > 8 * i64::from(zone.marks[Mark::High as usize]) + i64::from(zone.reserve[self.end]);
-        if self.control.order != 0 || !far_above {
+        let far = zone.marks[Mark::High as usize].saturating_mul(8);
+        if !zone.passes_pages(far, self.control.order, self.end, AllocFlags::default()) {
             let shrink = ZoneShrink::new(memory, &self.control, self.zone, self.priority);
             self.shrink = Some(shrink);
         }

@@ -116,7 +116,7 @@ impl Memory {
         }
         if word.any(Word::DIRTY) {
             if word.any(Word::MAPPED) {
-                let owner = self.frames.owners[frame as usize];
+                let owner = self.frames.owner(frame);
                 self.out.unmapped.push(Unmapped { owner, frame: FrameId(frame) });
                 word = word.without(Word::MAPPED | Word::YOUNG);
             }
@@ -163,7 +163,7 @@ impl Memory {
         may_enter_fs: bool,
         tally: &mut Tally,
     ) -> (Fate, Word) {
-        let owner = self.frames.owners[frame as usize];
+        let owner = self.frames.owner(frame);
         let info = self.owner_info(owner);
         let slot = self.slot_of(frame, word);
         let device = if slot.is_some() { self.swap_device() } else { info.device };
@@ -200,7 +200,7 @@ impl Memory {
     /// Tells the outside that a page is gone.
     #[inline]
     pub(crate) fn remove(&mut self, frame: u32, word: Word) {
-        let owner = self.frames.owners[frame as usize];
+        let owner = self.frames.owner(frame);
         let slot = self.drop_from_swap_cache(frame, word);
         let mapped = word.any(Word::MAPPED);
         self.out.removed.push(Removed { owner, frame: FrameId(frame), mapped, slot });

@@ -1,8 +1,9 @@
-//! Page frames: flat arrays, 18 bytes a frame.
+//! Page frames: flat arrays, 14 bytes a frame.
 //!
 //! *Models:* where every frame is (a list, a per-CPU cache, the kernel's hands), the page flags reclaim looks at, and whose page
-//! it holds. Lists are circular and doubly linked through the frames, with a sentinel each, so that a page leaves its list without
-//! anybody knowing which list it is on.
+//! it holds. Lists of free blocks are circular and doubly linked through the frames, with a sentinel each, so that a block leaves its
+//! list without anybody knowing which list it is on. A user page is on no such list: the same eight bytes then hold where it is on its
+//! LRU list and which page of its owner it is.
 //! *Does not model:* reference counts: a page is mapped or not, and in use by the kernel or not.
 //! *Follows:* docs/model/reclaim.md, sections 0.5 (speed), 1.9 and 4.1.
 
@@ -122,7 +123,8 @@ impl Word {
 pub(crate) struct Frames {
     pub(crate) links: Vec<Link>,
     pub(crate) words: Vec<Word>,
-    pub(crate) owners: Vec<Owner>,
+    /// Whose page a frame holds; the page's index is in its link.
+    mappings: Vec<u32>,
 }
 
 impl Frames {
@@ -130,7 +132,7 @@ impl Frames {
     pub(crate) fn new(frames: u32, lists: u32) -> Self {
         let links = (0..frames + lists).map(|at| Link { next: at, prev: at }).collect();
         let count = frames as usize;
-        Self { links, words: vec![Word::NOTHING; count], owners: vec![Owner::default(); count] }
+        Self { links, words: vec![Word::NOTHING; count], mappings: vec![0; count] }
     }
 
     /// How many frames there are, holes included.
@@ -149,20 +151,31 @@ impl Frames {
     }
 
     #[inline]
-    pub(crate) fn is_empty(&self, list: ListId) -> bool {
-        self.links[list as usize].next == list
+    pub(crate) fn owner(&self, frame: u32) -> Owner {
+        Owner { mapping: self.mappings[frame as usize], index: self.links[frame as usize].prev }
+    }
+
+    #[inline]
+    pub(crate) fn set_owner(&mut self, frame: u32, owner: Owner) {
+        self.mappings[frame as usize] = owner.mapping;
+        self.links[frame as usize].prev = owner.index;
+    }
+
+    /// Where a user page is on its LRU list.
+    #[inline]
+    pub(crate) fn position(&self, frame: u32) -> u32 {
+        self.links[frame as usize].next
+    }
+
+    #[inline]
+    pub(crate) fn set_position(&mut self, frame: u32, position: u32) {
+        self.links[frame as usize].next = position;
     }
 
     #[inline]
     pub(crate) fn first(&self, list: ListId) -> Option<u32> {
         let first = self.links[list as usize].next;
         (first != list).then_some(first)
-    }
-
-    #[inline]
-    pub(crate) fn last(&self, list: ListId) -> Option<u32> {
-        let last = self.links[list as usize].prev;
-        (last != list).then_some(last)
     }
 
     /// Puts a frame that is on no list behind `before`, a frame or a sentinel.

@@ -30,6 +30,10 @@ impl Lru {
     pub const EVICTABLE: [Self; 4] =
         [Self::InactiveAnon, Self::ActiveAnon, Self::InactiveFile, Self::ActiveFile];
 
+    /// All lists of a zone.
+    pub const ALL: [Self; LRU_LISTS] =
+        [Self::InactiveAnon, Self::ActiveAnon, Self::InactiveFile, Self::ActiveFile, Self::Unevictable];
+
     /// Index into lists.
     #[must_use]
     #[inline]

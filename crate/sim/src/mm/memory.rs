@@ -5,12 +5,13 @@
 //! *Follows:* docs/model/reclaim.md, sections 1 and 5.1.
 
 use super::buddy;
-use super::frame::{FrameId, Frames, Owner, Word};
+use super::frame::{Frames, Owner, Word};
 use super::gfp::Mobility;
 use super::naps::Naps;
 use super::per_cpu::CpuCache;
 use super::policy::MemoryPolicy;
 use super::slab::Shrinker;
+use super::slow_path::LogLimit;
 use super::step::{MemoryOut, Work};
 use super::swap::Swap;
 use super::vmstat::Vmstat;
@@ -75,6 +76,8 @@ pub struct Memory {
     pub(crate) writeback_pages: u64,
     /// Kept so that isolating for lumpy reclaim does not allocate again and again.
     pub(crate) spare: Vec<u32>,
+    pub(crate) now_ns: u64,
+    pub(crate) log: LogLimit,
 }
 
 impl Memory {
@@ -139,6 +142,8 @@ impl Memory {
             writeout_limit_pages: u64::MAX,
             writeback_pages: 0,
             spare: Vec::new(),
+            now_ns: 0,
+            log: LogLimit::default(),
         })
     }
 
@@ -265,19 +270,4 @@ fn fill(frames: &mut Frames, zone: &mut Zone, taken: u32) {
             zone.free += 1;
         }
     }
-}
-
-/// Where a frame is, for views and checks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PageView {
-    /// Frame.
-    pub frame: FrameId,
-    /// Whose page it holds.
-    pub owner: Owner,
-    /// The page was used since reclaim last looked.
-    pub young: bool,
-    /// It must be written before it can go.
-    pub dirty: bool,
-    /// It is on an active list.
-    pub active: bool,
 }

@@ -3,6 +3,7 @@
 mod allocator;
 mod balance;
 mod buddy;
+mod check;
 mod control;
 mod direct;
 mod exercise;
@@ -17,6 +18,7 @@ mod page;
 mod page_table;
 mod per_cpu;
 mod policy;
+mod ring;
 mod scan;
 mod shrink_active;
 mod shrink_inactive;

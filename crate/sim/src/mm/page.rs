@@ -24,7 +24,7 @@ impl Memory {
     /// Whose page a frame holds; `None` if it holds no user page.
     #[must_use]
     pub fn owner(&self, frame: FrameId) -> Option<Owner> {
-        self.flags(frame).is_user().then(|| self.frames.owners[frame.0 as usize])
+        self.flags(frame).is_user().then(|| self.frames.owner(frame.0))
     }
 
     /// The page is used through a page table.
@@ -64,8 +64,7 @@ impl Memory {
     fn move_to(&mut self, frame: FrameId, word: Word) {
         let zone = self.zone_of(frame.0);
         let Some(from) = Lru::holding(self.frames.word(frame.0)) else { return };
-        self.frames.unlink(frame.0);
-        self.zones[zone].lru_pages[from.index()] -= 1;
+        self.take_off_lru(zone, frame.0, from);
         let kind = usize::from(from.is_file());
         self.zones[zone].recent_scanned[kind] += 1;
         self.zones[zone].recent_rotated[kind] += u64::from(word.any(Word::ACTIVE));
@@ -109,9 +108,9 @@ impl Memory {
         self.frames.set(frame.0, after);
         let rotates = word.any(Word::RECLAIM) && !word.any(Word::ACTIVE | Word::UNEVICTABLE | Word::LOCKED);
         if rotates && let Some(lru @ (Lru::InactiveAnon | Lru::InactiveFile)) = Lru::holding(word) {
-            let list = self.zones[self.zone_of(frame.0)].lru_list(lru);
-            self.frames.unlink(frame.0);
-            self.frames.push_tail(list, frame.0);
+            let zone = self.zone_of(frame.0);
+            self.take_off_lru(zone, frame.0, lru);
+            self.zones[zone].lru[lru.index()].push_tail(&mut self.frames, frame.0);
             self.vmstat.pgrotated += 1;
         }
     }
@@ -153,8 +152,7 @@ impl Memory {
         }
         let zone = self.zone_of(frame.0);
         if let Some(lru) = Lru::holding(word) {
-            self.frames.unlink(frame.0);
-            self.zones[zone].lru_pages[lru.index()] -= 1;
+            self.take_off_lru(zone, frame.0, lru);
         } else {
             self.remove_from_vector(frame.0, word);
             self.zones[zone].in_vectors -= 1;

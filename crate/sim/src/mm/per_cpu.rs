@@ -16,6 +16,8 @@ use std::collections::VecDeque;
 
 /// Pages in a vector (PAGEVEC_SIZE).
 pub(crate) const VECTOR_PAGES: usize = 14;
+/// The largest batch (R1.30).
+const BATCH_MAX: usize = 32;
 /// Mobility types that have a list of their own.
 const TYPES: usize = 3;
 /// Bits of an entry that are the frame; the type's are above.
@@ -96,14 +98,20 @@ impl PerCpuPages {
 
     /// A batch from the buddy lists, at the end from which pages are taken, so that they come out in ascending order.
     fn fill(&mut self, frames: &mut Frames, zone: &mut Zone, list: usize, mobility: Mobility, cold: bool) {
+        let mut batch = [0; BATCH_MAX];
+        let wanted = zone.batch.min(BATCH_MAX as u32);
+        let mut filled = 0;
+        let got = buddy::take_singles(frames, zone, wanted, mobility, |frame| {
+            batch[filled] = entry(frame, mobility);
+            filled += 1;
+        });
         let target = &mut self.lists[list];
         let others = target.len();
-        let got = buddy::take_singles(frames, zone, zone.batch, mobility, |frame| {
-            let entry = entry(frame, mobility);
-            if cold { target.push_front(entry) } else { target.push_back(entry) }
-        });
-        if others != 0 {
-            if cold { target.rotate_left(got as usize) } else { target.rotate_left(others) }
+        if cold {
+            target.extend(batch[..filled].iter().rev());
+        } else {
+            target.extend(&batch[..filled]);
+            target.rotate_left(others);
         }
         zone.free -= i64::from(got);
         self.count += got;
@@ -142,9 +150,17 @@ impl PerCpuPages {
         batch: &[u32],
         policy: &MemoryPolicy,
     ) {
-        for &frame in batch {
-            self.put(frames, zone, frame, true, policy);
+        let (Some(&first), false) = (batch.first(), policy.per_cpu_lists_mixed) else {
+            return batch.iter().for_each(|&frame| self.put(frames, zone, frame, true, policy));
+        };
+        let mobility = zone.pageblock_type(first);
+        let alike = batch.iter().all(|&frame| zone.pageblock_type(frame) == mobility);
+        if !alike || self.count + batch.len() as u32 >= zone.high {
+            return batch.iter().for_each(|&frame| self.put(frames, zone, frame, true, policy));
         }
+        let list = mobility.index().min(TYPES - 1);
+        self.lists[list].extend(batch.iter().map(|&frame| entry(frame, mobility)));
+        self.count += batch.len() as u32;
     }
 
     /// Takes a page only if one is here already: the watermark is as it was.
@@ -172,6 +188,17 @@ impl PerCpuPages {
         zone.pages_scanned = 0;
         let mut run = Run::new(policy.free_to_tail_if_merging);
         let (mut left, mut list, mut in_a_row) = (pages, 0, 0);
+        // With pages of one type only, turns do not matter.
+        let only = self.lists.iter().position(|list| list.len() == self.count as usize);
+        if let Some(only) = only {
+            let list = &mut self.lists[only];
+            let keep = list.len() - left as usize;
+            for &entry in list.range(keep..).rev() {
+                run.add(frames, zone, frame_of(entry), type_of(entry));
+            }
+            list.truncate(keep);
+            left = 0;
+        }
         while left != 0 {
             // A type without pages passes its turn, and the next gives one page more.
             loop {

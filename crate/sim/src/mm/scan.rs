@@ -70,7 +70,7 @@ impl Memory {
         let zone = &mut self.zones[zone];
         Lru::EVICTABLE.map(|lru| {
             let index = lru.index();
-            let mut amount = u64::from(zone.lru_pages[index]);
+            let mut amount = u64::from(zone.lru_pages(lru));
             if priority != 0 || !may_swap {
                 amount = (amount >> priority) * shares.parts[usize::from(lru.is_file())] / shares.whole;
             }
@@ -85,8 +85,8 @@ impl Memory {
     /// Whether the inactive list of a kind is too short (section 4.3).
     pub(crate) fn is_inactive_low(&self, zone: usize, file: bool) -> bool {
         let zone = &self.zones[zone];
-        let inactive = u64::from(zone.lru_pages[Lru::inactive(file).index()]);
-        let active = u64::from(zone.lru_pages[Lru::active(file).index()]);
+        let inactive = u64::from(zone.lru_pages(Lru::inactive(file)));
+        let active = u64::from(zone.lru_pages(Lru::active(file)));
         if file {
             match self.policy.file_low {
                 super::policy::FileLowRule::Always => true,

@@ -8,20 +8,18 @@
 use super::frame::Word;
 use super::lru::Lru;
 use super::memory::Memory;
+use super::scan::BATCH_PAGES;
 
 impl Memory {
     /// Looks at up to `pages` pages from the tail of an active list.
     pub(crate) fn shrink_active(&mut self, zone_index: usize, lru: Lru, pages: u32, cpu: usize) {
         self.drain_vectors(cpu);
-        let list = self.zones[zone_index].lru_list(lru);
-        let (mut taken, mut rotated, mut deactivated) = (0, 0, 0);
-        let pages = pages.min(self.zones[zone_index].lru_pages[lru.index()]);
+        let (mut rotated, mut deactivated) = (0, 0);
+        let mut batch = [0; BATCH_PAGES as usize];
+        let wanted = (pages.min(BATCH_PAGES)) as usize;
+        let taken = self.zones[zone_index].lru[lru.index()].take(&mut batch[..wanted]);
         // Put back from the oldest on: the order within the batch stays.
-        while taken < pages {
-            let Some(frame) = self.frames.last(list) else { break };
-            taken += 1;
-            self.frames.unlink(frame);
-            self.zones[zone_index].lru_pages[lru.index()] -= 1;
+        for &frame in &batch[..taken] {
             let word = self.frames.word(frame);
             if word.any(Word::UNEVICTABLE) {
                 self.add_to_lru(zone_index, frame, word);
@@ -34,7 +32,7 @@ impl Memory {
             rotated += u64::from(referenced);
             let executable = lru.is_file()
                 && word.any(Word::MAPPED)
-                && self.owner_info(self.frames.owners[frame as usize]).executable;
+                && self.owner_info(self.frames.owner(frame)).executable;
             if referenced && executable && self.policy.protects_executables {
                 self.add_to_lru(zone_index, frame, word.with(Word::ACTIVE));
             } else {
@@ -44,12 +42,12 @@ impl Memory {
         }
         let kind = usize::from(lru.is_file());
         let zone = &mut self.zones[zone_index];
-        zone.pages_scanned += u64::from(taken);
-        zone.recent_scanned[kind] += u64::from(taken);
+        zone.pages_scanned += taken as u64;
+        zone.recent_scanned[kind] += taken as u64;
         zone.recent_rotated[kind] += rotated;
-        zone.events.pgrefill += u64::from(taken);
+        zone.events.pgrefill += taken as u64;
         self.vmstat.pgdeactivate += deactivated;
-        self.work.looked_at += taken;
+        self.work.looked_at += taken as u32;
         self.work.batches += u32::from(taken != 0);
     }
 }

@@ -7,12 +7,12 @@
 //! `isolate_lru_pages`.
 
 use super::control::Control;
-use super::fate::Fate;
+use super::fate::{Fate, SPECIAL};
 use super::frame::{FrameId, Word};
 use super::gfp::COSTLY_ORDER;
 use super::lru::Lru;
 use super::memory::Memory;
-use super::policy::{NapQueue, NapRule};
+use super::policy::{NapQueue, NapRule, References};
 use super::scan::{BATCH_PAGES, DEF_PRIORITY};
 use super::step::{NapSite, Step};
 
@@ -150,8 +150,12 @@ impl InactiveShrink {
         let lumpy = self.is_lumpy(control.order);
         let block = 1_u32 << control.order;
         for _ in 0..self.pages {
-            let Some(frame) = memory.frames.last(memory.zones[self.zone].lru_list(self.lru)) else { break };
-            memory.isolate(self.zone, frame);
+            let mut oldest = [0];
+            if memory.zones[self.zone].lru[self.lru.index()].take(&mut oldest) == 0 {
+                break;
+            }
+            let frame = oldest[0];
+            memory.mark_isolated(self.zone, frame, self.lru);
             hand.push(frame);
             let first = frame & !(block - 1);
             let zone = &memory.zones[self.zone];
@@ -232,48 +236,36 @@ impl Memory {
     /// R4.10.
     fn has_too_many_isolated(&self, zone: usize, file: bool) -> bool {
         let zone = &self.zones[zone];
-        zone.isolated[usize::from(file)] > zone.lru_pages[Lru::inactive(file).index()]
+        zone.isolated[usize::from(file)] > zone.lru_pages(Lru::inactive(file))
     }
 
-    /// Takes a page off its list; an active one loses its mark (R4.12).
+    /// Takes a page off its list.
     fn isolate(&mut self, zone: usize, frame: u32) {
+        let Some(lru) = Lru::holding(self.frames.word(frame)) else { return };
+        self.take_off_lru(zone, frame, lru);
+        self.mark_isolated(zone, frame, lru);
+    }
+
+    /// A page is in hand now; an active one loses its mark (R4.12).
+    fn mark_isolated(&mut self, zone: usize, frame: u32, lru: Lru) {
         let word = self.frames.word(frame);
-        let Some(lru) = Lru::holding(word) else { return };
-        self.frames.unlink(frame);
         self.frames.set(frame, word.at(Word::ISOLATED).without(Word::ACTIVE));
-        let zone = &mut self.zones[zone];
-        zone.lru_pages[lru.index()] -= 1;
-        zone.isolated[usize::from(lru.is_file())] += 1;
+        self.zones[zone].isolated[usize::from(lru.is_file())] += 1;
     }
 
     /// One batch of order 0, from isolation to putting back, at once. What stays keeps its order at the head of the list.
     fn shrink_batch(&mut self, zone_index: usize, lru: Lru, pages: u32, control: &mut Control) -> Tally {
-        let zone = &self.zones[zone_index];
-        let list = zone.lru_list(lru);
-        let count = pages.min(zone.lru_pages[lru.index()]).min(BATCH_PAGES) as usize;
-        let mut tally = Tally { taken: count as u32, ..Tally::default() };
-        if count == 0 {
-            return tally;
-        }
         let mut batch = [0_u32; BATCH_PAGES as usize];
-        let mut at = self.frames.links[list as usize].prev;
-        for slot in &mut batch[..count] {
-            *slot = at;
-            at = self.frames.links[at as usize].prev;
+        let wanted = pages.min(BATCH_PAGES) as usize;
+        let ring = &mut self.zones[zone_index].lru[lru.index()];
+        let count = ring.take(&mut batch[..wanted]);
+        let mut tally = Tally { taken: count as u32, ..Tally::default() };
+        if self.shrink_uniform_batch(zone_index, lru, &batch[..count], control, &mut tally) {
+            return tally;
         }
         let kept = self.judge_batch(&mut batch, count, control, &mut tally);
-        if kept == count {
-            self.rotate(list, &batch[..count], at);
-            return tally;
-        }
-        // The batch is cut off the tail as a whole; what stays is put back, oldest first.
-        self.frames.links[list as usize].prev = at;
-        self.frames.links[at as usize].next = list;
-        self.zones[zone_index].lru_pages[lru.index()] -= count as u32;
-        for &frame in &batch[..kept] {
-            let word = self.frames.word(frame);
-            self.add_to_lru(zone_index, frame, word);
-        }
+        // What stays is put back, oldest first.
+        self.zones[zone_index].lru[lru.index()].push_batch(&mut self.frames, &batch[..kept]);
         tally.activated = count as u32 - kept as u32 - tally.freed;
         let gone = &mut batch[kept..count];
         if tally.activated != 0 {
@@ -293,6 +285,46 @@ impl Memory {
         let free = &batch[kept..kept + tally.freed as usize];
         self.release_batch(zone_index, free, control.caller.cpu);
         tally
+    }
+
+    /// The common cases, a batch of clean file pages that are all young or all due to go, in few steps; true if it was one. What
+    /// becomes of them is what [`Self::look_at`] says of each.
+    #[inline]
+    fn shrink_uniform_batch(
+        &mut self,
+        zone: usize,
+        lru: Lru,
+        batch: &[u32],
+        control: &mut Control,
+        tally: &mut Tally,
+    ) -> bool {
+        if self.policy.references != References::TwoTrips {
+            return false;
+        }
+        let (mut any, mut all, mut mapped) = (0, u16::MAX, 0);
+        for &frame in batch {
+            let word = self.frames.word(frame);
+            any |= word.0;
+            all &= word.0;
+            mapped += u64::from(word.any(Word::MAPPED));
+        }
+        if any & SPECIAL != 0 {
+            return false;
+        }
+        if all & Word::YOUNG != 0 && any & Word::REFERENCED == 0 {
+            for &frame in batch {
+                let word = self.frames.word(frame);
+                self.frames.set(frame, word.without(Word::YOUNG).with(Word::REFERENCED));
+            }
+            self.zones[zone].lru[lru.index()].push_batch(&mut self.frames, batch);
+        } else if any & Word::YOUNG == 0 {
+            tally.freed = batch.len() as u32;
+            self.release_batch(zone, batch, control.caller.cpu);
+        } else {
+            return false;
+        }
+        control.scanned += batch.len() as u64 + mapped;
+        true
     }
 
     /// Takes pages out of the cache and gives their frames back, in this order.
@@ -336,22 +368,6 @@ impl Memory {
         }
         batch[kept..count].copy_from_slice(&others[..gone]);
         kept
-    }
-
-    /// Moves a whole batch from the tail to the head without touching its inner links. `next_oldest` is what lies before it.
-    fn rotate(&mut self, list: u32, batch: &[u32], next_oldest: u32) {
-        let (Some(&oldest), Some(&youngest)) = (batch.first(), batch.last()) else { return };
-        if next_oldest == list {
-            return;
-        }
-        let links = &mut self.frames.links;
-        links[list as usize].prev = next_oldest;
-        links[next_oldest as usize].next = list;
-        let head = links[list as usize].next;
-        links[list as usize].next = youngest;
-        links[youngest as usize].prev = list;
-        links[oldest as usize].next = head;
-        links[head as usize].prev = oldest;
     }
 
     /// Books a batch of order 0.

@@ -166,7 +166,8 @@ impl Allocation {
             }
             return Some(self.fail(memory));
         }
-        if !self.request.gfp.has(Gfp::WAIT) || self.caller.memalloc || self.caller.dying {
+        let gives_up = self.caller.dying && !self.request.gfp.has(Gfp::NOFAIL);
+        if !self.request.gfp.has(Gfp::WAIT) || self.caller.memalloc || gives_up {
             return Some(self.fail(memory));
         }
         let direct = DirectReclaim::new(memory, self.request, self.class, &self.caller);
@@ -217,11 +218,8 @@ impl Allocation {
             return Some(step);
         }
         if !self.request.gfp.has(Gfp::NOFAIL) {
-            let class_kind = memory.zones[self.class].kind;
-            let asked = self.request.gfp.highest_zone().max(class_kind);
-            if self.request.order > COSTLY_ORDER
-                || (memory.policy.no_oom_below_normal && asked < ZoneKind::Normal)
-            {
+            let below_normal = self.request.gfp.highest_zone() < ZoneKind::Normal;
+            if self.request.order > COSTLY_ORDER || (memory.policy.no_oom_below_normal && below_normal) {
                 return Some(self.fail(memory));
             }
         }
@@ -237,9 +235,33 @@ impl Allocation {
 }
 
 impl Memory {
-    /// Counts a failed request.
+    /// Counts a failed request, and whether the log shows it: 10 reports in 5 seconds at most, and none for requests that asked for
+    /// none (section 10.2).
     pub(crate) fn count_failure(&mut self, request: Request) {
+        const INTERVAL_NS: u64 = 5_000_000_000;
+        const BURST: u32 = 10;
         let order = usize::from(request.order).min(MAX_ORDER - 1);
         self.vmstat.failures[order] += 1;
+        if request.gfp.has(Gfp::NOWARN) {
+            return;
+        }
+        let log = &mut self.log;
+        if log.reports == 0 || self.now_ns - log.began_ns > INTERVAL_NS {
+            *log = LogLimit { began_ns: self.now_ns, reports: 0 };
+        }
+        log.reports += 1;
+        self.vmstat.failures_logged += u64::from(log.reports <= BURST);
     }
+
+    /// Says what time it is, for the log's limit. Goes forward only.
+    pub fn set_now(&mut self, now_ns: u64) {
+        self.now_ns = self.now_ns.max(now_ns);
+    }
+}
+
+/// The log's current interval.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LogLimit {
+    began_ns: u64,
+    reports: u32,
 }

@@ -9,6 +9,7 @@
 use super::frame::ListId;
 use super::gfp::{MAX_ORDER, Mobility};
 use super::lru::{LRU_LISTS, Lru};
+use super::ring::Ring;
 use super::vmstat::ZoneEvents;
 use super::watermark::{self, AllocFlags, Mark};
 use serde::{Deserialize, Serialize};
@@ -241,8 +242,8 @@ pub struct Zone {
     pub free: i64,
     /// Free blocks by order, all mobility types together.
     pub free_blocks: [u32; MAX_ORDER],
-    /// Pages on each LRU list.
-    pub lru_pages: [u32; LRU_LISTS],
+    /// The LRU lists.
+    pub(crate) lru: [Ring; LRU_LISTS],
     /// Pages taken off the LRU by reclaimers: anonymous, file.
     pub isolated: [u32; 2],
     /// Pages the kernel itself holds.
@@ -278,8 +279,8 @@ pub struct Zone {
     first_list: ListId,
 }
 
-/// Lists of a zone: LRU, then free blocks by order and type.
-pub(crate) const LISTS_OF_A_ZONE: u32 = (LRU_LISTS + MAX_ORDER * Mobility::ALL.len()) as u32;
+/// Lists of a zone: free blocks by order and type.
+pub(crate) const LISTS_OF_A_ZONE: u32 = (MAX_ORDER * Mobility::ALL.len()) as u32;
 
 impl Zone {
     pub(crate) fn new(
@@ -300,7 +301,7 @@ impl Zone {
             reserve,
             free: 0,
             free_blocks: [0; MAX_ORDER],
-            lru_pages: [0; LRU_LISTS],
+            lru: std::array::from_fn(|_| Ring::new()),
             isolated: [0; 2],
             kernel_pages: 0,
             in_vectors: 0,
@@ -322,16 +323,17 @@ impl Zone {
         }
     }
 
-    /// The list of an LRU class.
+    /// Pages on an LRU list.
+    #[must_use]
     #[inline]
-    pub(crate) fn lru_list(&self, lru: Lru) -> ListId {
-        self.first_list + lru.index() as u32
+    pub fn lru_pages(&self, lru: Lru) -> u32 {
+        self.lru[lru.index()].len()
     }
 
     /// The list of free blocks.
     #[inline]
     pub(crate) fn free_list(&self, order: usize, mobility: Mobility) -> ListId {
-        self.first_list + (LRU_LISTS + order * Mobility::ALL.len() + mobility.index()) as u32
+        self.first_list + (order * Mobility::ALL.len() + mobility.index()) as u32
     }
 
     #[inline]
@@ -357,14 +359,13 @@ impl Zone {
         if order == 0 && !flags.high && !flags.harder {
             return self.free > i64::from(self.marks[mark as usize]) + i64::from(self.reserve[class]);
         }
-        watermark::passes(
-            self.free,
-            &self.free_blocks,
-            order,
-            self.marks[mark as usize],
-            self.reserve[class],
-            flags,
-        )
+        self.passes_pages(self.marks[mark as usize], order, class, flags)
+    }
+
+    /// The same for a mark of so many pages.
+    #[must_use]
+    pub fn passes_pages(&self, mark_pages: u32, order: u8, class: usize, flags: AllocFlags) -> bool {
+        watermark::passes(self.free, &self.free_blocks, order, mark_pages, self.reserve[class], flags)
     }
 
     /// Pages in the buddy lists: what [`Self::free`] ought to be.
@@ -376,14 +377,13 @@ impl Zone {
     /// Pages that reclaim could look at: the file lists, and the anonymous ones if there is swap (`zone_reclaimable_pages`).
     #[must_use]
     pub fn reclaimable_pages(&self, with_anon: bool) -> u64 {
-        let size = |lru: Lru| u64::from(self.lru_pages[lru.index()]);
+        let size = |lru: Lru| u64::from(self.lru_pages(lru));
         let file = size(Lru::InactiveFile) + size(Lru::ActiveFile);
         if with_anon { file + size(Lru::InactiveAnon) + size(Lru::ActiveAnon) } else { file }
     }
 
     /// Pages on the lists of a kind.
     pub(crate) fn lru_total(&self, file: bool) -> u64 {
-        let base = 2 * usize::from(file);
-        u64::from(self.lru_pages[base]) + u64::from(self.lru_pages[base + 1])
+        u64::from(self.lru_pages(Lru::inactive(file))) + u64::from(self.lru_pages(Lru::active(file)))
     }
 }

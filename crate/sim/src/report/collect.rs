@@ -8,7 +8,7 @@ use super::results::{
 };
 use super::runner::RunLabel;
 use super::timelines::{Subject, Timeline, Turn};
-use crate::mm::NapSite;
+use crate::mm::{Lru, NapSite};
 use crate::observe::{CauseTotals, HeldReason, Histogram, Lane, Periods, Series};
 use crate::scenario::Scenario;
 use crate::short_sort;
@@ -126,7 +126,7 @@ fn memory_result(world: &World) -> Option<MemoryResult> {
         present: zone.present,
         free: zone.free.max(0).unsigned_abs(),
         marks: zone.marks,
-        lru: zone.lru_pages.iter().map(|&pages| u64::from(pages)).collect(),
+        lru: Lru::ALL.iter().map(|&lru| u64::from(zone.lru_pages(lru))).collect(),
     });
     Some(MemoryResult {
         vmstat: rows.into_iter().map(|row| (row.name, row.value)).collect(),

@@ -67,6 +67,7 @@ impl Allocate {
 
     fn work(&mut self, world: &mut World, me: TaskId) -> Outcome {
         let Some(memory) = &mut world.memory else { return Outcome::Done };
+        memory.memory.set_now(world.now_ns);
         let step = self.allocation.step(&mut memory.memory);
         let work = memory.memory.take_work();
         world.follow_up_memory();
