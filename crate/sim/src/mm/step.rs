@@ -6,9 +6,10 @@
 
 use super::frame::{FrameId, Owner};
 use super::policy::NapQueue;
+use serde::{Deserialize, Serialize};
 
 /// Where somebody naps because of congestion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum NapSite {
     /// The allocator between two direct reclaims: HZ/50.

@@ -112,7 +112,7 @@ fn memory_result(world: &World) -> Option<MemoryResult> {
     let nap = |site: NapSite| {
         let totals = memory.naps().at(site);
         NapResult {
-            place: site.words().to_owned(),
+            site,
             taken: totals.taken,
             unnecessary: totals.unnecessary,
             left_out: totals.left_out,
@@ -278,6 +278,12 @@ fn timelines(world: &World, groups: &[Group<'_>]) -> Vec<Timeline> {
     }
     if world.queue().elevator().as_cfq().is_some() {
         add(Subject::BusyAverage, meter.busy_average());
+    }
+    for (zone, series) in world.free_pages_over_time() {
+        add(Subject::FreePages { zone: zone.to_owned() }, series);
+    }
+    for (by, direct) in world.scanned_over_time().into_iter().flatten().zip([false, true]) {
+        add(Subject::Scanned { direct }, by);
     }
     timelines
 }

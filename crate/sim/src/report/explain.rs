@@ -6,6 +6,7 @@
 //! *Follows:* ARCHITECTURE.md, "every wait has a cause".
 
 use super::compare::figure;
+use super::memory;
 use super::results::{ProcessResult, RunResult};
 use super::tables::TableResult;
 use super::timelines::Turn;
@@ -332,7 +333,18 @@ pub fn experiment(experiment: &Experiment, tables: &[TableResult], runs: &[RunRe
             });
         }
     }
+    sentences.extend(identities(experiment, tables, runs));
     sentences
+}
+
+/// What memory's part in each column's difference from the baseline is, with the first seed.
+fn identities(experiment: &Experiment, tables: &[TableResult], runs: &[RunResult]) -> Vec<String> {
+    let Some(table) = tables.first() else { return Vec::new() };
+    let Some(case) = experiment.metrics.first().map(|metric| &metric.case) else { return Vec::new() };
+    let first_of = |column: &String| runs.iter().find(|run| run.kernel == *column && run.case == *case);
+    let Some(base) = table.columns.get(table.baseline).and_then(first_of) else { return Vec::new() };
+    let others = table.columns.iter().filter_map(first_of).filter(|run| run.kernel != base.kernel);
+    others.filter_map(|other| memory::identity(base, other)).collect()
 }
 
 /// Several runs of the same case in sentences, compared with the first kernel's, for tables of one's own. Runs of the
@@ -359,6 +371,9 @@ pub fn comparison(runs: &[RunResult], words: TimeWords) -> Vec<String> {
             }
         }
     }
+    let first = runs.first();
+    let of_first_seed = runs.iter().skip(1).filter(|run| first.is_some_and(|first| first.seed == run.seed));
+    sentences.extend(of_first_seed.filter_map(|run| memory::identity(first?, run)));
     sentences
 }
 

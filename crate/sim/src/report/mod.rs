@@ -11,6 +11,7 @@ pub mod explain;
 mod expression;
 mod histogram;
 mod layout;
+pub mod memory;
 pub mod published;
 mod results;
 mod runner;

@@ -7,6 +7,7 @@ use super::digest::Digest;
 use super::histogram::PeriodHistogram;
 use super::tables::{ClaimResult, TableResult};
 use super::timelines::{Subject, Timeline, Turn};
+use crate::mm::NapSite;
 use crate::observe::{CauseKind, HeldReason, SchedulerCounters, TraceEvent};
 use serde::{Deserialize, Serialize};
 
@@ -188,8 +189,8 @@ pub struct ZoneResult {
 /// Naps taken in one place (`congestion_wait` and its like).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NapResult {
-    /// Where, in words.
-    pub place: String,
+    /// Where.
+    pub site: NapSite,
     /// How many.
     pub taken: u64,
     /// Of these, how many while no device was congested.

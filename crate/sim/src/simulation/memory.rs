@@ -11,10 +11,13 @@ use crate::fs::FileId;
 use crate::mm::{
     Caller, FrameId, Kswapd, Memory, Nap, NapQueue, NewPage, Owner, OwnerInfo, PageTable, Request, Work,
 };
+use crate::observe::{BUCKETS, Series};
 use crate::task::{TaskId, WaitOn};
 
 /// Even a step without a page takes some time, in nanoseconds.
 const LEAST_STEP_NS: u64 = 100;
+/// Buckets of series as wide as this at first; they double as the run goes on.
+const FINEST_BUCKET_NS: u64 = 1_000_000;
 
 /// A mapping of a file.
 #[derive(Clone, Debug)]
@@ -36,20 +39,27 @@ pub(crate) struct MachineMemory {
     granted: Vec<Option<Option<FrameId>>>,
     /// CPU time of tasks on the allocator's slow path, in nanoseconds.
     pub(crate) direct_reclaim_ns: u64,
+    /// Free pages over time, by zone.
+    pub(crate) free: Vec<Series>,
+    /// Pages looked at over time: by kswapd, by tasks that want memory.
+    pub(crate) scanned: [Series; 2],
     /// A task has called the OOM killer.
     pub(crate) out_of_memory: Option<TaskId>,
 }
 
 impl MachineMemory {
     pub(super) fn new(memory: Memory, cpus: usize, tasks: usize) -> Self {
+        let series = || Series::new(FINEST_BUCKET_NS, BUCKETS);
         Self {
-            memory,
             kswapd: Kswapd::new(0),
             mappings: Vec::new(),
             reclaims_until_ns: vec![0; cpus],
             granted: vec![None; tasks],
             direct_reclaim_ns: 0,
+            free: memory.zones().iter().map(|_| series()).collect(),
+            scanned: [series(), series()],
             out_of_memory: None,
+            memory,
         }
     }
 
@@ -110,6 +120,10 @@ impl World {
         let mut others = memory.reclaims_until_ns.iter().enumerate();
         let is_contended = others.any(|(other, &until_ns)| other != cpu && until_ns > now_ns);
         let cost_ns = if is_contended { plain * contended_percent / 100 } else { plain };
+        if work.looked_at != 0 {
+            let by = usize::from(self.threads.kswapd != Some(me));
+            memory.scanned[by].count(now_ns, work.looked_at.into());
+        }
         if work.batches != 0 {
             memory.reclaims_until_ns[cpu] = now_ns + cost_ns;
         }
@@ -118,7 +132,11 @@ impl World {
 
     /// Carries out what memory management has asked the rest of the machine for.
     pub(crate) fn follow_up_memory(&mut self) {
+        let now_ns = self.now_ns;
         let Some(memory) = &mut self.memory else { return };
+        for (series, zone) in memory.free.iter_mut().zip(memory.memory.zones()) {
+            series.set(now_ns, zone.free.max(0).unsigned_abs());
+        }
         if memory.memory.out.is_empty() {
             return;
         }
@@ -170,6 +188,21 @@ impl World {
     #[must_use]
     pub fn memory(&self) -> Option<&Memory> {
         self.memory.as_ref().map(|memory| &memory.memory)
+    }
+
+    /// Free pages over time, by the zone's name, for zones that have pages; nothing where memory is not simulated.
+    pub fn free_pages_over_time(&self) -> impl Iterator<Item = (&'static str, &Series)> {
+        let memory = self.memory.iter();
+        memory.flat_map(|memory| {
+            let zones = memory.memory.zones().iter().zip(&memory.free);
+            zones.filter(|(zone, _)| zone.is_populated()).map(|(zone, series)| (zone.kind.name(), series))
+        })
+    }
+
+    /// Pages that reclaim has looked at over time: by kswapd, and by tasks that wanted memory.
+    #[must_use]
+    pub fn scanned_over_time(&self) -> Option<&[Series; 2]> {
+        self.memory.as_ref().map(|memory| &memory.scanned)
     }
 
     /// Pages of kernel memory that page tables take.

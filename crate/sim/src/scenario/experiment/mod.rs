@@ -35,8 +35,8 @@ pub struct Experiment {
     pub interactive: Interactive,
     /// The `machine` table.
     machine: Node,
-    /// Of each case, its `workload`.
-    workloads: Vec<Node>,
+    /// Of each case, its `workload`, and what differs from the machine, if anything does.
+    workloads: Vec<(Node, Option<Node>)>,
 }
 
 /// A column: a kernel.
@@ -93,6 +93,14 @@ pub enum Rate {
     Elapsed,
     /// The same, as a multiple of what it took in the table's baseline.
     RelativeTime,
+}
+
+impl Rate {
+    /// Whether it says something about one process.
+    #[must_use]
+    pub fn is_of_process(&self) -> bool {
+        matches!(self, Self::Mark(_) | Self::BytesRead | Self::BytesWritten)
+    }
 }
 
 /// What the page shows first.
@@ -222,14 +230,18 @@ impl Experiment {
         let text = |text: &str| Node::new(Kind::Text(text.to_owned()));
         let mut root = Node::new(Kind::Table(ShortMap::new()));
         root.put(&["title"], text(&format!("{}: {}", self.title, case.title)));
-        root.put(&["machine"], self.machine.clone());
+        let own = position.and_then(|position| self.workloads.get(position));
+        let mut machine = self.machine.clone();
+        if let Some((_, Some(over))) = own {
+            machine.lay_over(over);
+        }
+        root.put(&["machine"], machine);
         root.put(&["kernels"], self.kernels(selection.kernels)?);
         root.put(&["time"], text(&format_time(time_ns)));
         root.put(&["seed"], text(&selection.seed.to_string()));
-        let own = position.and_then(|position| self.workloads.get(position));
         if let Some(text) = selection.workload {
             root.put(&["workload"], Node::parse("workload", text)?.at_home("workload", ""));
-        } else if let Some(workload) = own {
+        } else if let Some((workload, _)) = own {
             root.put(&["workload"], workload.clone());
         }
         ScenarioFile::from_tree(&self.document(), root, selection.overrides)

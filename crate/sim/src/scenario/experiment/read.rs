@@ -76,9 +76,10 @@ fn read_column(table: &mut Table<'_>, problems: &mut Problems) -> Option<Column>
     Some(Column { label: label?, kernel: kernel?, about })
 }
 
-fn read_case(table: &mut Table<'_>, problems: &mut Problems) -> Option<(Case, Node)> {
+fn read_case(table: &mut Table<'_>, problems: &mut Problems) -> Option<(Case, (Node, Option<Node>))> {
     let (name, title) = (words(table, "name", problems), words(table, "title", problems));
     let workload = table.require("workload", "what runs", problems);
+    let machine = table.field("machine").map(|field| field.node.clone());
     let mut time = |key| {
         let field = table.require(key, "how long it runs", problems)?;
         field.quantity(Scale::Time, &(1..=MAX_TIME_NS), problems)
@@ -86,7 +87,7 @@ fn read_case(table: &mut Table<'_>, problems: &mut Problems) -> Option<(Case, No
     let (time_ns, interactive_time_ns) = (time("time"), time("interactive-time"));
     let case =
         Case { name: name?, title: title?, time_ns: time_ns?, interactive_time_ns: interactive_time_ns? };
-    Some((case, workload?.node.clone()))
+    Some((case, (workload?.node.clone(), machine)))
 }
 
 fn read_metric(table: &mut Table<'_>, problems: &mut Problems) -> Option<Metric> {

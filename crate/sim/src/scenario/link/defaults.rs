@@ -26,9 +26,9 @@ const ONE: &[Frozen] = &[
     },
     Frozen {
         experiment: "congestion-wait-2010",
-        case: "stream",
+        case: "late",
         kernels: "deadline@mmotm-2010-08,deadline@mmotm-2010-08+no-reclaim-congestion-wait",
-        times: &[("stream", "30 min")],
+        times: &[("stream", "1800 s"), ("late", "120 s")],
     },
 ];
 
