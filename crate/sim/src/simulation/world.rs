@@ -386,6 +386,9 @@ impl World {
         let runnable = self.tasks.iter().filter(|task| task.state == TaskState::Runnable).count();
         assert_eq!(runnable, self.scheduler.waiting().len());
         assert!(self.ios.in_use() as u64 >= u64::from(self.queue.allocated()), "a request has lost its bios");
+        if let Some(memory) = &self.memory {
+            memory.memory.check();
+        }
         let ended = self.tasks.iter().filter(|task| task.state == TaskState::Exited).count();
         assert_eq!(ended + self.processes_left, self.processes.len());
         debug_assert!(
