@@ -234,7 +234,7 @@ pub(super) fn capital(text: &str) -> String {
     let is_name = text.split_whitespace().next().is_some_and(|word| word.contains('_'));
     let mut letters = text.chars();
     match letters.next() {
-        Some(first) if !is_name => first.to_uppercase().collect::<String>() + letters.as_str(),
+        Some(first) if !is_name => format!("{}{}", first.to_ascii_uppercase(), letters.as_str()),
         _ => text.to_owned(),
     }
 }
