@@ -201,6 +201,7 @@ impl PublishedRow {
             better: match json.words("better").as_str() {
                 "" | "higher" => Better::Higher,
                 "lower" => Better::Lower,
+                "none" => Better::None,
                 other => return Err(format!("{other} is no direction")),
             },
             values: json.get("values").list().iter().map(Json::number).collect(),
