@@ -1,11 +1,12 @@
 //! Patches: each changes the fields of the rules it touches, and nothing else.
 //!
-//! *Follows:* model/block-layer.md, sections 0.2 and 2.17 to 2.21.
+//! *Follows:* docs/model/block-layer.md, sections 0.2 and 2.17 to 2.21; docs/model/reclaim.md, sections 2.6 and 5.3.
 
 use super::releases_cfq::CfqGeneration as G;
 use super::{KernelError, Policy, ReleaseInfo};
 use crate::block::BioFlags;
 use crate::block::elevator::cfq::{AsyncDepth, IdleAfter, IdleWhen};
+use crate::mm::{CongestionSwitch, NapQueue, NapRule};
 
 /// A patch to a release.
 #[derive(Clone, Copy)]
@@ -63,7 +64,7 @@ fn journal_writes_sync(policy: &mut Policy) {
     policy.fs.journal.log_flags = WRITE_SYNC;
 }
 
-static PATCHES: [PatchInfo; 10] = [
+static PATCHES: [PatchInfo; 20] = [
     PatchInfo {
         name: "no-reclaim-congestion-wait",
         documentation: "Direct reclaim does not sleep after a pass that freed too little: congestion_wait is removed from do_try_to_free_pages (30 August 2010).",
@@ -159,5 +160,96 @@ static PATCHES: [PatchInfo; 10] = [
         to: G::V36,
         applies_to: "it is part of 2.6.37 and later",
         change: journal_writes_sync,
+    },
+    PatchInfo {
+        name: "congestion-trace",
+        documentation: "Mel Gorman, 26 August 2010, 1/3: the time slept because of congestion is accounted.",
+        from: G::V34,
+        to: G::V36,
+        applies_to: "the series was written for 2.6.36, and goes on 2.6.34 to 2.6.36",
+        change: |policy| policy.mm.congestion = policy.mm.congestion.max(CongestionSwitch::Trace),
+    },
+    PatchInfo {
+        name: "congestion-unnecessary",
+        documentation: "26 August 2010, 2/3: sleeps while nothing was congested are recorded as unnecessary.",
+        from: G::V34,
+        to: G::V36,
+        applies_to: "the series was written for 2.6.36, and goes on 2.6.34 to 2.6.36",
+        change: |policy| {
+            policy.mm.congestion = policy.mm.congestion.max(CongestionSwitch::AccountUnnecessary);
+        },
+    },
+    PatchInfo {
+        name: "no-sleep-uncongested",
+        documentation: "26 August 2010, 3/3: nobody sleeps because of congestion while no device is congested.",
+        from: G::V34,
+        to: G::V36,
+        applies_to: "the series was written for 2.6.36, and became wait_iff_congested in 2.6.37",
+        change: |policy| policy.mm.congestion = CongestionSwitch::DoNotSleep,
+    },
+    PatchInfo {
+        name: "pgalloc-wake-kswapd",
+        documentation: "Reduce GFP_ATOMIC failures, V3, 1/5: kswapd is woken again when an allocation starts over.",
+        from: G::V30,
+        to: G::V32Rc5,
+        applies_to: "the rule was lost in 2.6.31 and is part of 2.6.32",
+        change: |policy| policy.mm.restart_wakes_kswapd = true,
+    },
+    PatchInfo {
+        name: "pgalloc-2.6.30",
+        documentation: "V3, 2/5: interrupts on top of a real-time task do not dig deeper into the reserve.",
+        from: G::V30,
+        to: G::V32Rc5,
+        applies_to: "the rule was lost in 2.6.31 and is part of 2.6.32",
+        change: |policy| policy.mm.real_time_harder_in_interrupt = false,
+    },
+    PatchInfo {
+        name: "congestion-both",
+        documentation: "V3, 3/5: direct reclaim and the allocator wait for asynchronous requests, then for synchronous ones.",
+        from: G::V30,
+        to: G::For33,
+        applies_to: "it was written for 2.6.31 and 2.6.32",
+        change: |policy| {
+            let both = NapRule::Always(NapQueue::AsyncThenSync);
+            policy.mm.retry_nap = both;
+            policy.mm.reclaim_nap = policy.mm.reclaim_nap.map(|_| both);
+        },
+    },
+    PatchInfo {
+        name: "revert-8aa7e847",
+        documentation: "The series' comparison: waits sleep on the queue of synchronous requests, as in 2.6.30.",
+        from: G::V30,
+        to: G::For33,
+        applies_to: "8aa7e847 is in 2.6.31; the series was written for 2.6.31 and 2.6.32",
+        change: |policy| {
+            let sync = NapRule::Always(NapQueue::Sync);
+            policy.mm.retry_nap = sync;
+            policy.mm.reclaim_nap = policy.mm.reclaim_nap.map(|_| sync);
+            policy.mm.kswapd_nap.rule = sync;
+        },
+    },
+    PatchInfo {
+        name: "kswapd-quick-recheck",
+        documentation: "V3, 4/5: kswapd sleeps a tenth of a second and looks again before it sleeps for good.",
+        from: G::V30,
+        to: G::For33,
+        applies_to: "it is part of 2.6.33 and later",
+        change: |policy| policy.mm.kswapd_two_stage_sleep = true,
+    },
+    PatchInfo {
+        name: "adjust-priority",
+        documentation: "V3, 5/5 as first posted: kswapd goes on longer before it naps when it works for high orders.",
+        from: G::V30,
+        to: G::For33,
+        applies_to: "it was replaced before it was merged",
+        change: |policy| policy.mm.kswapd_nap.later_for_high_orders = true,
+    },
+    PatchInfo {
+        name: "kswapd-stay-awake-when-min",
+        documentation: "V3, 5/5 as merged: kswapd does not nap while a zone is below MIN.",
+        from: G::V30,
+        to: G::For33,
+        applies_to: "it is part of 2.6.33 and later",
+        change: |policy| policy.mm.kswapd_nap.not_under_min = true,
     },
 ];

@@ -80,7 +80,7 @@ impl Memory {
         None
     }
 
-    fn take_block(&mut self, index: usize, request: Request) -> Option<u32> {
+    pub(crate) fn take_block(&mut self, index: usize, request: Request) -> Option<u32> {
         let zone = &mut self.zones[index];
         let order = usize::from(request.order);
         let taken = buddy::take(&mut self.frames, zone, order, request.gfp.mobility());

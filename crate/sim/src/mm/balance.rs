@@ -182,10 +182,8 @@ impl Balance {
             self.stage = Stage::EndOfPass;
             return;
         }
-        if memory.policy.balance_check == BalanceCheck::BeforeShrink
-            && !self.passes(memory, self.zone, Mark::High, self.end)
-        {
-            self.all_ok = false;
+        if memory.policy.balance_check == BalanceCheck::BeforeShrink {
+            self.look_at_marks(memory, self.zone);
         }
         self.control.scanned = 0;
         self.stage = Stage::AfterZone;
@@ -218,14 +216,22 @@ impl Balance {
         {
             self.control.may_writepage = true;
         }
-        if memory.policy.balance_check == BalanceCheck::AfterShrink {
-            if !self.passes(memory, index, Mark::High, self.end) {
-                self.all_ok = false;
-                self.under_min |= !self.passes(memory, index, Mark::Min, self.end);
-            } else if memory.policy.balanced_clears_congested {
-                memory.zones[index].congested = false;
-            }
+        if memory.policy.balance_check == BalanceCheck::AfterShrink
+            && self.look_at_marks(memory, index)
+            && memory.policy.balanced_clears_congested
+        {
+            memory.zones[index].congested = false;
         }
+    }
+
+    /// Whether a zone passes HIGH; notes if it does not, and if it even fails MIN.
+    fn look_at_marks(&mut self, memory: &Memory, zone: usize) -> bool {
+        let is_ok = self.passes(memory, zone, Mark::High, self.end);
+        if !is_ok {
+            self.all_ok = false;
+            self.under_min |= !self.passes(memory, zone, Mark::Min, self.end);
+        }
+        is_ok
     }
 
     /// Parts D to F.

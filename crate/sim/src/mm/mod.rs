@@ -27,6 +27,8 @@ mod slab;
 mod slow_path;
 mod step;
 mod swap;
+#[cfg(test)]
+mod tests;
 mod vmstat;
 mod watermark;
 mod zone;

@@ -278,6 +278,16 @@ impl Run {
     }
 }
 
+/// Gives single pages back one after the other, as from a list.
+#[cfg(test)]
+pub(crate) fn give_back_for_test(frames: &mut Frames, zone: &mut Zone, pages: &[(u32, Mobility)]) {
+    let mut run = Run::new(false);
+    for &(frame, mobility) in pages {
+        run.add(frames, zone, frame, mobility);
+    }
+    run.end(frames, zone);
+}
+
 /// Pages on their way to one LRU list.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Vector {
