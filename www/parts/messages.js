@@ -47,6 +47,7 @@
  * @property {Column[]} columns
  * @property {Field[]} fields
  * @property {{ name: string, title: string, full_time: string }[]} cases
+ * @property {{ title: string, date: string, fragment: string, is_shown: boolean }[]} experiments
  * @property {string} title
  * @property {string[]} context Two sentences and the source.
  * @property {string} conditions The conditions in a line.

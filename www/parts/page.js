@@ -3,6 +3,7 @@
 import { address, follow } from "./address.js";
 import { CloseupView } from "./closeup.js";
 import { byId, fill, h } from "./dom.js";
+import { counters, experiments } from "./experiments.js";
 import { Fields } from "./fields.js";
 import { Kernels } from "./kernels.js";
 import { Published } from "./published.js";
@@ -40,6 +41,8 @@ export function page(laboratory, from) {
   byId("timelines").append(...timelines.figures.map(({ element }) => element));
   byId("closeup").append(closeup.element);
   byId("published").append(published.element);
+  experiments(laboratory);
+  counters(laboratory);
   answers(laboratory);
   remarks(laboratory, from);
   follow(laboratory);

@@ -9,7 +9,7 @@ import { dragToChoose, keys } from "./span.js";
 
 /** The charts of the whole run, as the module names them. */
 export const SUMMARIES = ["rates", "throughput", "breakdown", "periods"];
-export const TIMELINES = ["files", "reader", "queue"];
+export const TIMELINES = ["files", "reader", "free", "direct-scan", "queue"];
 const GUTTER_PX = 72;
 
 /** The first picture on the screen, for those who measure. */

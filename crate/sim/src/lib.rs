@@ -6,6 +6,7 @@ pub mod device;
 pub mod engine;
 pub mod fs;
 pub mod kernel;
+pub mod mm;
 pub mod observe;
 pub mod published;
 pub mod report;

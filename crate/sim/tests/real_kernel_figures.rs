@@ -57,6 +57,20 @@ fn reader() -> ProcessSpec {
     process("reader", steps)
 }
 
+/// Reads here and there for five seconds, and ends.
+fn guest(name: &str) -> ProcessSpec {
+    let body = vec![Step::Read {
+        handle: FILE,
+        bytes: Operand::Fixed(4096),
+        call_bytes: 4096,
+        pattern: Pattern::Random,
+        direct: true,
+    }];
+    let steps =
+        vec![Step::Open { handle: FILE, file: 1 }, Step::Repeat { times: Times::For(5 * SECOND), body }];
+    process(name, steps)
+}
+
 /// What runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Case {
@@ -72,6 +86,17 @@ struct Run {
 
 impl Run {
     fn new(device_name: &str, kernel: &str, case: Case, change: impl FnOnce(&mut Machine)) -> Self {
+        Self::with(device_name, kernel, case, Vec::new(), change)
+    }
+
+    /// Besides the case's own processes, some more.
+    fn with(
+        device_name: &str,
+        kernel: &str,
+        case: Case,
+        others: Vec<ProcessSpec>,
+        change: impl FnOnce(&mut Machine),
+    ) -> Self {
         let mut machine = Machine {
             device: device::preset(device_name).expect("a known device").options(),
             ..Machine::default()
@@ -84,11 +109,15 @@ impl Run {
         if case != Case::Alone {
             processes.push(reader());
         }
+        processes.extend(others);
         let scenario = Scenario {
             machine,
             kernel: KernelChoice::parse(kernel).expect("a kernel's name"),
             workload: Workload {
-                files: vec![FileSpec { name: "data".into(), size_bytes: 4_190_000_000, at_per_mille: 100 }],
+                files: vec![
+                    FileSpec { name: "data".into(), size_bytes: 4_190_000_000, at_per_mille: 100 },
+                    FileSpec { name: "other".into(), size_bytes: 1_000_000_000, at_per_mille: 500 },
+                ],
                 processes,
                 barriers: Vec::new(),
             },
@@ -287,6 +316,10 @@ fn the_busy_average_is_a_hidden_state() {
     // Between the reader's wraps, which come every 24.5 s.
     table.cell("device-a average 2 files", run.rates(5, 23).0, 2.46);
     table.cell("device-a average 3 files", run.rates(52, 72).0, 4.88);
+    // Two more queues, for a few seconds: the average stays at 4 when they have gone.
+    let guests = vec![guest("guest 1"), guest("guest 2")];
+    let mut run = Run::with("device-a", VANILLA, Case::Mixed, guests, |_| {});
+    table.cell("device-a average 4 files", run.rates(10, 23).0, 6.54);
     table.finish();
 }
 

@@ -67,6 +67,11 @@ impl Board {
         to_js(&self.0.explain())
     }
 
+    /// The kernels' counters at the end of their runs, line by line, in the layout of a difference; empty without memory.
+    pub fn counters(&self) -> Vec<String> {
+        self.0.counters()
+    }
+
     /// What is shown beside what was published, in words; `null` without an experiment.
     pub fn judge(&self) -> Result<JsValue, JsValue> {
         to_js(&self.0.judge())

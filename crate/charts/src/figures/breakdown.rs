@@ -1,9 +1,10 @@
 //! Where a process's time went, for one unit of its work: stacked bars, one for each kernel.
 
-use super::{Column, Context, palette, singular};
+use super::{Column, Context, palette};
 use crate::describe::{Figure, Measure, Stacked, StackedBar, Unit};
 use stallarium_sim::observe::CauseKind;
 use stallarium_sim::report::ProcessResult;
+use stallarium_sim::report::explain::singular;
 use stallarium_sim::scenario::Rate;
 
 /// A cause that nowhere makes up a fiftieth of the time goes into "other".
@@ -58,9 +59,9 @@ pub fn breakdown(context: &Context<'_>, columns: &[Column<'_>]) -> Option<Figure
     }
     let unit = match per {
         Per::Mark(mark) => singular(mark),
-        Per::Megabyte => "megabyte",
+        Per::Megabyte => "megabyte".to_owned(),
     };
-    let summary = bars.iter().filter_map(|bar| sentence(bar, &parts, unit)).collect::<Vec<_>>().join(" ");
+    let summary = bars.iter().filter_map(|bar| sentence(bar, &parts, &unit)).collect::<Vec<_>>().join(" ");
     let label = format!("simulated time per {unit}");
     let chart = Stacked { parts, bars, unit: Unit::Nanoseconds, label, measure: Measure::Total };
     Some(

@@ -20,6 +20,7 @@ pub(super) fn cause(kind: CauseKind, via_journal: bool) -> Category {
         CauseKind::NotRun => (Tone::Series(4), Fill::Tint),
         CauseKind::NoFreeRequest => (Tone::Series(6), Fill::Solid),
         CauseKind::Journal => (Tone::Series(5), Fill::Solid),
+        CauseKind::Congestion => (Tone::Bad, Fill::Rising),
         CauseKind::Sleep | CauseKind::Work | CauseKind::Start | CauseKind::Ended => {
             (Tone::Faint, Fill::Solid)
         }
@@ -43,6 +44,7 @@ pub(super) fn wait(kind: WaitKind) -> Category {
         WaitKind::FreeRequest => ("waits for a free request", Tone::Bad, Fill::Solid),
         WaitKind::Sleep => ("sleeps", Tone::Faint, Fill::Solid),
         WaitKind::Work => ("nothing to do", Tone::Faint, Fill::Thin),
+        WaitKind::Congestion => ("sleeps for congestion to end", Tone::Bad, Fill::Rising),
         WaitKind::Start => ("waits for other processes", Tone::Faint, Fill::Tint),
     };
     Category::new(label, tone, fill)

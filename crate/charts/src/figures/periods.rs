@@ -1,7 +1,8 @@
 //! How long each unit of work took: histograms in which ticks show.
 
-use super::{Column, Context, singular};
+use super::{Column, Context};
 use crate::describe::{Arrangement, Figure, Histogram, HistogramSeries, Unit};
+use stallarium_sim::report::explain::singular;
 use stallarium_sim::report::{MarkResult, PeriodHistogram};
 use stallarium_sim::short_sort;
 
@@ -11,11 +12,13 @@ const BINS_MAX: u64 = 140;
 const NARROWEST_NS: u64 = 256_000;
 /// Of a thousand periods, how many of the longest may lie beyond the plot.
 const BEYOND_PER_MILLE: u64 = 5;
+/// A number of ticks that fewer periods last is not worth a word, per cent of all.
+const SHARE_MIN_PERCENT: u64 = 2;
 
 /// Times from one unit of work to the next under each kernel, one plot each. `None` when fewer than two were counted.
 #[must_use]
 pub fn periods(context: &Context<'_>, columns: &[Column<'_>]) -> Option<Figure> {
-    let (process, mark) = context.marked(columns)?;
+    let (process, mark) = context.marked_often(columns)?;
     let found: Vec<(&Column<'_>, &MarkResult)> = columns
         .iter()
         .filter_map(|column| Some((column, column.run.process(&process)?.mark(&mark)?)))
@@ -95,23 +98,25 @@ fn sentence(column: &Column<'_>, mark: &MarkResult) -> String {
     let (median, p99) = (write(mark.period.p50_ns), write(mark.period.p99_ns));
     let mut text = format!("Under {}: half up to {median}, 99 % up to {p99}", column.label);
     let is_timed = column.run.queue.scheduler.idle_fired * 2 > mark.periods.count();
-    if let (true, Some((ticks, share @ 50..))) = (is_timed, ticks(&mark.periods, tick_ns)) {
-        let ticks: Vec<String> = ticks.iter().map(u64::to_string).collect();
-        text.push_str(&format!(
-            "; {share} % last {} ticks of {}, because a timer ends each wait",
-            ticks.join(" or "),
-            write(tick_ns)
-        ));
+    let ticks = if is_timed { ticks(&mark.periods, tick_ns) } else { Vec::new() };
+    if ticks.iter().map(|(_, share)| share).sum::<u64>() >= 50 {
+        let tick = write(tick_ns);
+        let shares = ticks.iter().enumerate().map(|(place, (ticks, share))| match place {
+            0 => format!("{share} % last {ticks} ticks of {tick}"),
+            _ => format!("{share} % {ticks}"),
+        });
+        let shares = shares.collect::<Vec<_>>().join(" and ");
+        text.push_str(&format!("; {shares}, because a timer ends each wait"));
     }
     text.push('.');
     text
 }
 
-/// The one or two whole numbers of ticks, at least two, near which most periods lie, and the share of all periods that
-/// lie near them, per cent. Near is a quarter of a tick: a period begins and ends a little after its tick.
-fn ticks(periods: &PeriodHistogram, tick_ns: u64) -> Option<(Vec<u64>, u64)> {
+/// The one or two whole numbers of ticks, at least two, near which most periods lie, the most frequent first, each with
+/// its share of all periods, per cent. Near is a quarter of a tick: a period begins and ends a little after its tick.
+fn ticks(periods: &PeriodHistogram, tick_ns: u64) -> Vec<(u64, u64)> {
     let mut most: Vec<(u64, u64)> = Vec::new();
-    for (from, to, count) in periods.bins() {
+    for (from, to, count) in periods.bins().filter(|bin| bin.2 > 0) {
         let middle = (from.max(0) + to.max(0)).unsigned_abs() / 2;
         let nearest = (middle + tick_ns / 2) / tick_ns;
         if nearest >= 2 && middle.abs_diff(nearest * tick_ns) <= tick_ns / 4 {
@@ -121,15 +126,10 @@ fn ticks(periods: &PeriodHistogram, tick_ns: u64) -> Option<(Vec<u64>, u64)> {
             }
         }
     }
-    most.retain(|(_, count)| *count > 0);
     short_sort::sort_by_key(&mut most, |&(_, count)| std::cmp::Reverse(count));
     most.truncate(2);
-    let all = periods.count();
-    most.retain(|&(_, count)| count * 20 >= all);
-    let near: u64 = most.iter().map(|(_, count)| count).sum();
-    let mut ticks: Vec<u64> = most.into_iter().map(|(ticks, _)| ticks).collect();
-    short_sort::sort_by_key(&mut ticks, |ticks| *ticks);
-    (all > 0 && !ticks.is_empty()).then(|| (ticks, near * 100 / all))
+    let shares = most.into_iter().map(|(ticks, count)| (ticks, count * 100 / periods.count()));
+    shares.filter(|(_, share)| *share >= SHARE_MIN_PERCENT).collect()
 }
 
 #[cfg(test)]
@@ -152,7 +152,9 @@ mod tests {
         let nine = chart.series[0].counts.iter().position(|count| *count == 60).expect("there") as f64;
         let (from, to) = (chart.first + nine * chart.width, chart.first + (nine + 1.0) * chart.width);
         assert!(from < 9e6 && 9e6 < to, "9 ms between {from} and {to}");
-        assert!(figure.summary.contains("98 % last 9 or 10 ticks"), "{}", figure.summary);
+        for part in ["60 % last 9 ticks of", " and 38 % 10, because"] {
+            assert!(figure.summary.contains(part), "{}", figure.summary);
+        }
     }
 
     /// Nothing is lost when one kernel's periods are fifty times another's.

@@ -16,6 +16,7 @@ pub(super) fn measure(run: &RunResult, process: &str, rate: &Rate) -> Option<f64
         Rate::Mark(mark) => process.mark(mark)?.count as f64,
         Rate::BytesRead => process.read_bytes as f64 / 1e6,
         Rate::BytesWritten => process.written_bytes as f64 / 1e6,
+        Rate::Counter(_) | Rate::Elapsed | Rate::RelativeTime => return None,
     };
     (run.elapsed_ns > 0).then(|| amount / run.elapsed_ns as f64 * 1e9)
 }
@@ -23,7 +24,7 @@ pub(super) fn measure(run: &RunResult, process: &str, rate: &Rate) -> Option<f64
 /// Units of work per second under each kernel: files of fs_mark. `None` when the case counts none.
 #[must_use]
 pub fn rates(context: &Context<'_>, columns: &[Column<'_>]) -> Option<Figure> {
-    let (process, mark) = context.marked(columns)?;
+    let (process, mark) = context.marked_often(columns)?;
     let metric = context.metrics().find(|metric| matches!(metric.rate, Rate::Mark(_)));
     let rate = Rate::Mark(mark.clone());
     let unit = metric.map_or_else(|| format!("{mark}/s"), |metric| metric.unit.clone());
@@ -36,7 +37,8 @@ pub fn rates(context: &Context<'_>, columns: &[Column<'_>]) -> Option<Figure> {
 /// Megabytes per second under each kernel: the reader. `None` when the case measures none.
 #[must_use]
 pub fn throughput(context: &Context<'_>, columns: &[Column<'_>]) -> Option<Figure> {
-    let metric = context.metrics().find(|metric| !matches!(metric.rate, Rate::Mark(_)))?;
+    let metric =
+        context.metrics().find(|metric| matches!(metric.rate, Rate::BytesRead | Rate::BytesWritten))?;
     let verb = if metric.rate == Rate::BytesRead { "reads" } else { "writes" };
     let axis = Axis::new(format!("what {} {verb}", metric.process), Unit::named(metric.unit.clone()));
     let title = format!("How fast {} {verb}", metric.process);

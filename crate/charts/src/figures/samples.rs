@@ -26,6 +26,7 @@ pub(super) fn run_with_marks(kernel: &str, files: u64, elapsed_ns: u64) -> RunRe
         end: EndReason::TimeUp,
         processes: vec![fs_mark(files, PeriodHistogram::default())],
         queue: QueueResult::default(),
+        memory: None,
         timelines: Vec::new(),
         detail: None,
     }
@@ -62,6 +63,8 @@ fn fs_mark(files: u64, periods: PeriodHistogram) -> ProcessResult {
         files_created: files,
         fsyncs: files,
         fsync_latency: Latency::default(),
+        faults: 0,
+        fault_latency: Latency::default(),
         read_latency: Latency::default(),
         causes: Vec::new(),
     }

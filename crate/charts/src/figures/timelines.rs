@@ -1,11 +1,14 @@
 //! The whole run over time, one line for each kernel.
 
 use super::{Column, Context};
-use crate::describe::{Axis, Bucket, Figure, LineSeries, LineShape, Lines, Span, Unit};
-use stallarium_sim::report::{Subject, Timeline};
+use crate::describe::{Axis, Bucket, Figure, LineSeries, LineShape, Lines, Rule, Span, Unit};
+use stallarium_sim::report::{Subject, Timeline, ZoneResult};
 
 /// The most points of a line: over shorter stretches a rate is only the noise of single files.
 const POINTS: u64 = 100;
+
+/// Fewer requests than this in a whole run are no load on the device.
+const REQUESTS_MIN: u64 = 10;
 
 /// Which timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +19,10 @@ pub enum Timelines {
     Reading,
     /// Requests in the device and waiting for it.
     Depth,
+    /// Free pages of the largest zone, against its marks.
+    Free,
+    /// Pages scanned a second by direct reclaim.
+    DirectScan,
 }
 
 /// Whether a timeline is one of those drawn.
@@ -24,7 +31,7 @@ type Wanted = Box<dyn Fn(&Subject) -> bool>;
 /// One line for each kernel over the whole run. `None` when no run has such a thing.
 #[must_use]
 pub fn timelines(context: &Context<'_>, columns: &[Column<'_>], which: Timelines) -> Option<Figure> {
-    let marked = context.marked(columns);
+    let marked = context.marked_often(columns);
     let (title, axis, wanted): (String, Axis, Wanted) = match which {
         Timelines::Marks => {
             let (process, mark) = marked?;
@@ -48,7 +55,22 @@ pub fn timelines(context: &Context<'_>, columns: &[Column<'_>], which: Timelines
                 Box::new(move |subject| *subject == Subject::BytesRead { process: process.clone() }),
             )
         }
+        Timelines::Free => {
+            let zone = largest_zone(columns)?.name.clone();
+            // From the whole zone down to the marks: only a logarithmic axis shows both.
+            let axis = Axis::new(format!("free pages of {zone}, logarithmic"), Unit::named("pages")).log();
+            let title = format!("Free memory: {zone} against its marks");
+            (title, axis, Box::new(move |subject| *subject == Subject::FreePages { zone: zone.clone() }))
+        }
+        Timelines::DirectScan => {
+            largest_zone(columns)?;
+            let axis = Axis::new("pages looked at per second", Unit::named("pages/s"));
+            let title = "Direct reclaim: pages that the process itself has to look at".to_owned();
+            (title, axis, Box::new(|subject| *subject == Subject::Scanned { direct: true }))
+        }
         Timelines::Depth => {
+            let requests = |column: &Column<'_>| column.run.queue.completed.iter().sum::<u64>();
+            columns.iter().map(requests).max().filter(|most| *most >= REQUESTS_MIN)?;
             let axis = Axis::new("requests", Unit::named("requests"));
             (
                 "Requests waiting for the device or in it".to_owned(),
@@ -57,6 +79,7 @@ pub fn timelines(context: &Context<'_>, columns: &[Column<'_>], which: Timelines
             )
         }
     };
+    let rules = if which == Timelines::Free { marks(columns) } else { Vec::new() };
     let mut end_ns = 0;
     let mut series = Vec::new();
     let mut means = Vec::new();
@@ -76,8 +99,25 @@ pub fn timelines(context: &Context<'_>, columns: &[Column<'_>], which: Timelines
         return None;
     }
     let summary = format!("On average: {}.", means.join("; "));
-    let chart = Lines { span: Span::new(0, end_ns), y: axis, series, rules: Vec::new() };
+    let chart = Lines { span: Span::new(0, end_ns), y: axis, series, rules };
     Some(Figure::new(title, chart).subtitle(context.conditions).summary(summary))
+}
+
+/// The zone with most memory.
+fn largest_zone<'r>(columns: &[Column<'r>]) -> Option<&'r ZoneResult> {
+    let zones =
+        columns.iter().filter_map(|column| column.run.memory.as_ref()).flat_map(|memory| &memory.zones);
+    zones.max_by_key(|zone| zone.present)
+}
+
+/// The marks of the largest zone, as lines across the plot.
+fn marks(columns: &[Column<'_>]) -> Vec<Rule> {
+    let zone = largest_zone(columns);
+    let names = ["min", "low", "high"];
+    zone.iter()
+        .flat_map(|zone| zone.marks.iter().zip(names))
+        .map(|(pages, name)| Rule::new(f64::from(*pages), name))
+        .collect()
 }
 
 /// The process whose reading the case measures; without an experiment, the first that has read.

@@ -7,6 +7,7 @@ use crate::describe::Figure;
 use crate::figures::{self, Context, Published, Timelines};
 use stallarium_sim::report::RunResult;
 use stallarium_sim::report::explain::{Breakdown, TimeWords};
+use stallarium_sim::report::memory;
 use stallarium_sim::scenario::Experiment;
 use stallarium_sim::short_sort;
 
@@ -165,7 +166,24 @@ impl Board {
             sentences
                 .extend(breakdowns.map(|other| capital(&other.difference_sentence(&base, TimeWords::Plain))));
         }
+        if let Some((base, others)) = runs.split_first() {
+            sentences.extend(others.iter().filter_map(|other| memory::identity(base, other)));
+        }
         sentences
+    }
+
+    /// The kernel's counters of each run that is shown, as `/proc/vmstat` has them: of the first by themselves, of every other as a
+    /// difference from the first, line by line. Empty where memory is not simulated.
+    #[must_use]
+    pub fn counters(&self) -> Vec<String> {
+        let Some(shown) = &self.shown else { return Vec::new() };
+        let runs: Vec<&RunResult> = self.runs_shown(shown).collect();
+        let Some((first, others)) = runs.split_first() else { return Vec::new() };
+        if !others.is_empty() {
+            return others.iter().flat_map(|other| memory::vmstat_difference(first, other)).collect();
+        }
+        let rows = first.memory.iter().flat_map(|memory| &memory.vmstat);
+        rows.map(|(name, value)| format!(" {name} {value}")).collect()
     }
 
     /// The columns whose runs are there.
@@ -181,7 +199,7 @@ impl Board {
         shown.columns.iter().filter_map(|column| self.run(&column.key))
     }
 
-    /// The chart of this name over what is shown: `rates`, `throughput`, `breakdown`, `periods`, `files`, `reader`, `queue`.
+    /// The chart of this name over what is shown: `rates`, `throughput`, `breakdown`, `periods`, `files`, `reader`, `free`, `direct-scan`, `queue`.
     /// `None` when there is no such chart, or nothing in it.
     #[must_use]
     pub fn figure(&self, name: &str) -> Option<Figure> {
@@ -198,6 +216,8 @@ impl Board {
             "periods" => figures::periods(&context, &columns),
             "files" => figures::timelines(&context, &columns, Timelines::Marks),
             "reader" => figures::timelines(&context, &columns, Timelines::Reading),
+            "free" => figures::timelines(&context, &columns, Timelines::Free),
+            "direct-scan" => figures::timelines(&context, &columns, Timelines::DirectScan),
             "queue" => figures::timelines(&context, &columns, Timelines::Depth),
             _ => None,
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use stallarium_sim::kernel::{self, ElevatorName};
 use stallarium_sim::report::published::published_data;
 use stallarium_sim::scenario::form::{self, Field};
-use stallarium_sim::scenario::link::Link;
+use stallarium_sim::scenario::link::{Link, SCHEMA};
 use stallarium_sim::scenario::{Experiment, KernelChoice, Problem, Scenario, ScenarioFile};
 use stallarium_sim::text::format_time;
 
@@ -51,6 +51,19 @@ pub struct CaseChoice {
     pub full_time: String,
 }
 
+/// An experiment that can be opened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExperimentChoice {
+    /// Its title: a question.
+    pub title: String,
+    /// When its table was published, as `2010-07-09`.
+    pub date: String,
+    /// The fragment that opens it, with the `#`.
+    pub fragment: String,
+    /// Whether it is the one that is shown.
+    pub is_shown: bool,
+}
+
 /// What a setting means.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Checked {
@@ -62,6 +75,8 @@ pub struct Checked {
     pub fields: Vec<Field>,
     /// The cases there are.
     pub cases: Vec<CaseChoice>,
+    /// Every experiment there is.
+    pub experiments: Vec<ExperimentChoice>,
     /// The question.
     pub title: String,
     /// What it is about, in sentences.
@@ -134,10 +149,22 @@ fn describe(setting: &Setting, meaning: &Meaning) -> Checked {
         columns: columns(setting, meaning),
         fields: form::fields(link, file),
         cases: experiment.iter().flat_map(|experiment| &experiment.cases).map(choice).collect(),
+        experiments: experiments(experiment.as_ref()),
         title,
         context,
         conditions,
     }
+}
+
+fn experiments(shown: Option<&Experiment>) -> Vec<ExperimentChoice> {
+    let all = Experiment::ids().filter_map(|id| Experiment::find(id).ok());
+    all.map(|experiment| ExperimentChoice {
+        fragment: format!("#{}t.experiment={}", SCHEMA, experiment.id),
+        is_shown: shown.is_some_and(|shown| shown.id == experiment.id),
+        title: experiment.title,
+        date: experiment.date,
+    })
+    .collect()
 }
 
 fn form_value(fields: &[Field], path: &str) -> String {

@@ -128,6 +128,12 @@ impl Allocation {
         self.congested[sync.index()]
     }
 
+    /// Whether giving one request back leaves fewer than the threshold at which congestion ends (docs/model/reclaim.md,
+    /// section 5.1, R5.4).
+    pub(super) fn is_below_congestion(&self, sync: Sync) -> bool {
+        self.count[sync.index()] <= self.congestion_off()
+    }
+
     pub(super) fn allocated(&self) -> u32 {
         self.count[0] + self.count[1]
     }

@@ -179,6 +179,7 @@ impl BlockQueue {
             self.with_elevator(now_ns, recorder, out, |elevator, io| elevator.released(io, id));
         }
         self.requests.release(id);
+        out.uncongested[sync.index()] |= self.allocation.is_below_congestion(sync);
         if self.allocation.free(sync) {
             out.wake[sync.index()] += 1;
         }

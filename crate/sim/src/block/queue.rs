@@ -54,6 +54,9 @@ pub struct BlockOut {
     pub completed: Vec<BioCompletion>,
     /// Waiters for a free request to wake, one each time: by direction (index [`Sync::index`]).
     pub wake: [u32; 2],
+    /// A request of this direction was freed, and fewer than the threshold are left: whoever sleeps for congestion of the
+    /// kind to end wakes up.
+    pub uncongested: [bool; 2],
     /// kblockd has work: call [`BlockQueue::run_work`] when it gets a CPU.
     pub kick_kblockd: bool,
 }

@@ -36,6 +36,9 @@ pub struct FcArrayOptions {
     pub read_latency_ns: u64,
     /// Time of a write without its data, 1 ns to 10 s.
     pub write_latency_ns: u64,
+    /// How far that time varies either way from write to write, evenly, 0 to 1000 thousandths: the controller mirrors
+    /// its cache and serves other hosts.
+    pub write_latency_spread_per_mille: u32,
     /// Rate of the Fibre Channel link, 1 MB/s to 100 GB/s.
     pub link_bytes_per_s: u64,
     /// Dirty data in the cache from which writes wait for destaging, 4 KiB to 1 TiB.
@@ -65,6 +68,7 @@ crate::slots!(FcArrayOptions {
     depth,
     read_latency_ns,
     write_latency_ns,
+    write_latency_spread_per_mille,
     link_bytes_per_s,
     watermark_bytes,
     destage_bytes_per_s,
@@ -85,6 +89,7 @@ impl Default for FcArrayOptions {
             depth: 32,
             read_latency_ns: 430_000,
             write_latency_ns: 420_000,
+            write_latency_spread_per_mille: 0,
             link_bytes_per_s: 400_000_000,
             watermark_bytes: 512 << 20,
             destage_bytes_per_s: 200_000_000,
@@ -109,6 +114,8 @@ impl FcArrayOptions {
         checks.range("depth", self.depth.into(), 1..=1024);
         checks.duration("read-latency-ns", self.read_latency_ns, 1);
         checks.duration("write-latency-ns", self.write_latency_ns, 1);
+        let spread = self.write_latency_spread_per_mille;
+        checks.range("write-latency-spread-per-mille", spread.into(), 0..=1000);
         checks.bandwidth("link-bytes-per-s", self.link_bytes_per_s);
         checks.cache("watermark-bytes", self.watermark_bytes);
         checks.bandwidth("destage-bytes-per-s", self.destage_bytes_per_s);
@@ -129,6 +136,7 @@ impl FcArrayOptions {
 pub struct FcArray {
     options: FcArrayOptions,
     positioning: RandomStream,
+    write_latency: RandomStream,
     streams: Streams,
     spindles: Vec<Serial>,
     prefetching: Serial,
@@ -147,6 +155,7 @@ impl FcArray {
         InvalidOptions::none_of(options.validate())?;
         Ok(Self {
             positioning: RandomStream::new(seed, "device fc-array positioning"),
+            write_latency: RandomStream::new(seed, "device fc-array write latency"),
             streams: Streams::new(options.streams, options.prefetch_bytes / SECTOR_BYTES),
             spindles: (0..options.spindles).map(|_| Serial::default()).collect(),
             prefetching: Serial::default(),
@@ -170,6 +179,14 @@ impl FcArray {
     fn draw_positioning_ns(&mut self) -> u64 {
         let spread_ns = self.options.positioning_max_ns - self.options.positioning_min_ns;
         self.options.positioning_min_ns + self.positioning.below(spread_ns + 1)
+    }
+
+    /// The fixed time of one write.
+    fn draw_write_latency_ns(&mut self) -> u64 {
+        match self.options.write_latency_spread_per_mille {
+            0 => self.options.write_latency_ns,
+            spread => self.write_latency.jitter(self.options.write_latency_ns, spread.into()),
+        }
     }
 
     /// When the data of a read are in the cache.
@@ -223,8 +240,8 @@ impl FcArray {
     fn serve(&mut self, ready_ns: u64, command: &Command) {
         let (latency_ns, bytes) = match command.operation {
             Operation::Read => (self.options.read_latency_ns, command.bytes()),
-            Operation::Write => (self.options.write_latency_ns, command.bytes()),
-            Operation::Flush => (self.options.write_latency_ns, 0),
+            Operation::Write => (self.draw_write_latency_ns(), command.bytes()),
+            Operation::Flush => (self.draw_write_latency_ns(), 0),
         };
         let service_ns = latency_ns + transfer_ns(bytes, self.options.link_bytes_per_s);
         let mut end_ns = self.front_end.occupy(ready_ns, service_ns);
@@ -313,6 +330,27 @@ mod tests {
         }
         assert!((516..=577).contains(&(S / now_ns)), "{now_ns}");
         assert!(!device.has_volatile_cache());
+    }
+
+    /// A write's time stays within its spread, uses it, and depends on the seed.
+    #[test]
+    fn writes_vary_within_their_spread() {
+        let options = FcArrayOptions { write_latency_spread_per_mille: 100, ..FcArrayOptions::default() };
+        let times = |seed| -> Vec<u64> {
+            let mut device = FcArray::new(&options, seed).expect("valid");
+            let mut now_ns = 0;
+            let time_ns = |tag| {
+                let end_ns = alone(&mut device, now_ns, write(tag, 0, 0));
+                let took_ns = end_ns - now_ns;
+                now_ns = end_ns;
+                took_ns
+            };
+            (0..100).map(time_ns).collect()
+        };
+        let (least, most) = (times(1).into_iter().min(), times(1).into_iter().max());
+        assert!((378 * US..390 * US).contains(&least.expect("100 writes")), "{least:?}");
+        assert!((450 * US..=462 * US).contains(&most.expect("100 writes")), "{most:?}");
+        assert_ne!(times(1), times(2));
     }
 
     /// The first read of a stream waits for a spindle: 4 to 7 ms. The second makes the array read ahead and

@@ -189,6 +189,14 @@ impl PageCache {
         self.writeback == 0
     }
 
+    /// Drops one page, if it is clean and not busy.
+    pub fn forget(&mut self, page: u32) {
+        let busy = PageFlags::DIRTY.0 | PageFlags::WRITEBACK.0 | PageFlags::READING.0;
+        if let Some(state) = self.state.get_mut(page as usize).filter(|state| **state & busy == 0) {
+            *state = 0;
+        }
+    }
+
     /// Drops every page that is clean and not busy; returns how many. Cost: the file's pages.
     pub fn drop_clean(&mut self) -> u32 {
         let busy = PageFlags::DIRTY.0 | PageFlags::WRITEBACK.0 | PageFlags::READING.0;

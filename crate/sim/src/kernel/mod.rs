@@ -10,6 +10,7 @@ mod policy;
 mod releases;
 mod releases_cfq;
 mod releases_fs;
+mod releases_mm;
 
 pub use elevators::{ElevatorName, TunableName, available_tunables};
 pub use error::KernelError;
@@ -23,6 +24,7 @@ use crate::block::elevator::CfqPolicy;
 use crate::block::elevator::{AnyElevator, Elevator as _};
 use crate::block::{BlockPolicy, QueueLimits};
 use crate::engine::Clock;
+use crate::mm::MemoryPolicy;
 use crate::scenario::{FileSystemKind, KernelChoice};
 
 /// All rules of one kernel.
@@ -34,6 +36,8 @@ pub struct Policy {
     pub cfq: CfqPolicy,
     /// File systems, readahead, writeback.
     pub fs: FsPolicy,
+    /// Page allocation and reclaim.
+    pub mm: MemoryPolicy,
     /// Whether the anticipatory elevator still exists (removed in 2.6.33).
     pub has_anticipatory: bool,
 }
@@ -50,6 +54,7 @@ impl Policy {
             cfq: releases_cfq::cfq_policy(info.cfq),
             fs: FsPolicy::for_release(info.name, file_system)
                 .ok_or_else(|| KernelError::unknown_release(release))?,
+            mm: releases_mm::memory_policy(info.name).ok_or_else(|| KernelError::unknown_release(release))?,
             has_anticipatory: info.has_anticipatory,
         };
         for name in patches {

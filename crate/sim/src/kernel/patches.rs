@@ -63,7 +63,15 @@ fn journal_writes_sync(policy: &mut Policy) {
     policy.fs.journal.log_flags = WRITE_SYNC;
 }
 
-static PATCHES: [PatchInfo; 9] = [
+static PATCHES: [PatchInfo; 10] = [
+    PatchInfo {
+        name: "no-reclaim-congestion-wait",
+        documentation: "Direct reclaim does not sleep after a pass that freed too little: congestion_wait is removed from do_try_to_free_pages (30 August 2010).",
+        from: G::V30,
+        to: G::V38,
+        applies_to: "it applies to every release",
+        change: |policy| policy.mm.reclaim_nap = None,
+    },
     PatchInfo {
         name: "8e55063",
         documentation: "Idle on the sync tree even after NOIDLE requests (26 November 2009, without its follow-up).",

@@ -73,7 +73,7 @@ const fn new(name: &'static str, cfq: CfqGeneration, documentation: &'static str
 
 use CfqGeneration as G;
 
-static RELEASES: [ReleaseInfo; 18] = [
+static RELEASES: [ReleaseInfo; 19] = [
     old(
         "2.6.30",
         G::V30,
@@ -104,6 +104,11 @@ static RELEASES: [ReleaseInfo; 18] = [
     new("2.6.33", G::V33, "February 2010. Groups; idling that ignores NOIDLE where a queue is alone."),
     new("2.6.34", G::V34, "May 2010. quantum 8; seeks remembered one by one."),
     new("2.6.35", G::V34, "August 2010. CFQ as in 2.6.34."),
+    new(
+        "mmotm-2010-08",
+        G::V36,
+        "The mm tree of late August 2010, between 2.6.36-rc1 and 2.6.36: no drain of per-CPU lists at order 0.",
+    ),
     new("2.6.36", G::V36, "October 2010. group_idle."),
     new("2.6.37", G::V37, "January 2011. NOIDLE queues share a tree with the journal, which writes sync."),
     new(

@@ -41,7 +41,7 @@ fn generation(release: &str) -> Option<Generation> {
         "2.6.33" => Generation::V33,
         "2.6.34" => Generation::V34,
         "2.6.35" => Generation::V35,
-        "2.6.36" => Generation::V36,
+        "2.6.36" | "mmotm-2010-08" => Generation::V36,
         "2.6.37" | "2.6.38" => Generation::V37,
         _ => return None,
     })

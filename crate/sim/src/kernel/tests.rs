@@ -31,7 +31,7 @@ fn every_release_and_patch_can_be_built() {
     for patch in patches() {
         let applies = |release: &&ReleaseInfo| build(&choice(release.name, &[patch.name], "cfq")).is_ok();
         let count = releases().iter().filter(applies).count();
-        assert!(count > 0 && count < releases().len(), "{} applies to {count} releases", patch.name);
+        assert!(count > 0, "{} applies to no release", patch.name);
     }
 }
 

@@ -38,6 +38,8 @@ pub enum CauseKind {
     NoFreeRequest,
     /// It waited for the journal thread's turn or for another task that makes room in the journal.
     Journal,
+    /// It slept in `congestion_wait`.
+    Congestion,
     /// It waited for other processes.
     Start,
     /// It had ended.
@@ -46,7 +48,7 @@ pub enum CauseKind {
 
 impl CauseKind {
     /// Every cause, in the order of declaration.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::OnCpu,
         Self::WaitCpu,
         Self::Sleep,
@@ -61,6 +63,7 @@ impl CauseKind {
         Self::NotRun,
         Self::NoFreeRequest,
         Self::Journal,
+        Self::Congestion,
         Self::Start,
         Self::Ended,
     ];
@@ -83,6 +86,7 @@ impl CauseKind {
             Self::NotRun => "queue not run",
             Self::NoFreeRequest => "no free request",
             Self::Journal => "journal busy",
+            Self::Congestion => "sleeping for congestion to end",
             Self::Start => "waiting for other processes",
             Self::Ended => "ended",
         }

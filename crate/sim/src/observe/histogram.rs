@@ -36,6 +36,17 @@ impl Histogram {
         self.sum = self.sum.saturating_add(value);
     }
 
+    /// Counts one value several times.
+    pub fn record_many(&mut self, value: u64, times: u64) {
+        if times == 0 {
+            return;
+        }
+        self.record(value);
+        self.counts[bucket_of(value)] += times - 1;
+        self.count += times - 1;
+        self.sum = self.sum.saturating_add(value.saturating_mul(times - 1));
+    }
+
     /// Counts everything that `other` has counted.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {

@@ -129,6 +129,8 @@ pub enum WaitKind {
     Work,
     /// Other processes.
     Start,
+    /// Congestion to end, or a time-out.
+    Congestion,
 }
 
 /// One entry.

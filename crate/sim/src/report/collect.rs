@@ -3,16 +3,17 @@
 use super::digest::Digest;
 use super::histogram::PeriodHistogram;
 use super::results::{
-    Average, CauseShare, EndReason, HeldShare, Latency, MarkResult, ProcessResult, QueueResult, RunResult,
-    TaskName, TurnShare,
+    Average, CauseShare, EndReason, HeldShare, Latency, MarkResult, MemoryResult, NapResult, ProcessResult,
+    QueueResult, RunResult, TaskName, TurnShare, ZoneResult,
 };
 use super::runner::RunLabel;
 use super::timelines::{Subject, Timeline, Turn};
-use crate::observe::{CauseTotals, HeldReason, Histogram, Lane, Periods, Series};
+use crate::mm::{Lru, NapSite};
+use crate::observe::{CauseTotals, HeldReason, Histogram, Lane, Periods, Series, TaskTrace};
 use crate::scenario::Scenario;
 use crate::short_sort;
 use crate::simulation::{ProcessTotals, World};
-use crate::task::{Task, TaskId};
+use crate::task::{Task, TaskId, TaskState};
 use crate::workload::ProcessSpec;
 
 /// A group of tasks that are shown together.
@@ -62,9 +63,21 @@ pub(super) fn run_result(scenario: &Scenario, label: &RunLabel, world: &World, e
             .map(|(index, group)| process_result(world, index, group))
             .collect(),
         queue: queue_result(scenario, world, &groups),
+        memory: memory_result(world),
         timelines: timelines(world, &groups),
         detail: None,
     }
+}
+
+/// What each task is doing, by its index.
+pub(super) fn task_states(world: &World) -> Vec<TaskTrace> {
+    let state = |task: &Task| match (task.state, &task.wait) {
+        (TaskState::Running, _) => TaskTrace::Running,
+        (TaskState::Blocked, Some(wait)) => TaskTrace::Blocked(wait.on.kind()),
+        (TaskState::Exited, _) => TaskTrace::Exited,
+        (TaskState::Runnable | TaskState::Blocked, _) => TaskTrace::Runnable,
+    };
+    world.tasks().iter().map(state).collect()
 }
 
 pub(super) fn task_names(scenario: &Scenario, world: &World) -> Vec<TaskName> {
@@ -95,11 +108,44 @@ fn process_result(world: &World, index: usize, group: &Group<'_>) -> ProcessResu
         read_bytes: sum(|totals| totals.read_bytes),
         written_bytes: sum(|totals| totals.written_bytes),
         files_created: sum(|totals| totals.files_created),
+        faults: sum(|totals| totals.faults),
+        fault_latency: latency(totals.iter().map(|totals| &totals.fault_ns)),
         fsyncs: sum(|totals| totals.fsync_ns.count()),
         fsync_latency: latency(totals.iter().map(|totals| &totals.fsync_ns)),
         read_latency: latency(totals.iter().map(|totals| &totals.read_ns)),
         causes: causes(group.tasks.iter().map(|id| &world.tasks()[id.index()].causes)),
     }
+}
+
+fn memory_result(world: &World) -> Option<MemoryResult> {
+    let memory = world.memory()?;
+    let rows = memory.vmstat.rows(memory.zones(), memory.policy().kswapd_two_stage_sleep);
+    let nap = |site: NapSite| {
+        let totals = memory.naps().at(site);
+        NapResult {
+            site,
+            taken: totals.taken,
+            unnecessary: totals.unnecessary,
+            left_out: totals.left_out,
+            slept_ns: totals.slept_ns,
+            longest_ns: totals.longest_ns,
+        }
+    };
+    let naps = NapSite::ALL.into_iter().map(nap).filter(|nap| nap.taken + nap.left_out != 0);
+    let zones = memory.zones().iter().filter(|zone| zone.is_populated()).map(|zone| ZoneResult {
+        name: zone.kind.name().to_owned(),
+        present: zone.present,
+        free: zone.free.max(0).unsigned_abs(),
+        marks: zone.marks,
+        lru: Lru::ALL.iter().map(|&lru| u64::from(zone.lru_pages(lru))).collect(),
+    });
+    Some(MemoryResult {
+        vmstat: rows.into_iter().map(|row| (row.name, row.value)).collect(),
+        zones: zones.collect(),
+        naps: naps.collect(),
+        page_table_pages: world.page_table_pages(),
+        direct_reclaim_ns: world.direct_reclaim_ns(),
+    })
 }
 
 fn mark_result(
@@ -243,6 +289,12 @@ fn timelines(world: &World, groups: &[Group<'_>]) -> Vec<Timeline> {
     }
     if world.queue().elevator().as_cfq().is_some() {
         add(Subject::BusyAverage, meter.busy_average());
+    }
+    for (zone, series) in world.free_pages_over_time() {
+        add(Subject::FreePages { zone: zone.to_owned() }, series);
+    }
+    for (by, direct) in world.scanned_over_time().into_iter().flatten().zip([false, true]) {
+        add(Subject::Scanned { direct }, by);
     }
     timelines
 }

@@ -21,11 +21,13 @@ pub struct RowSpec {
 /// The figure of a metric in one run; `None` if the run has no such process or mark, or covers no time.
 #[must_use]
 pub fn figure(run: &RunResult, metric: &Metric) -> Option<f64> {
-    let process = run.processes.iter().find(|process| process.name == metric.process)?;
+    let process = || run.processes.iter().find(|process| process.name == metric.process);
     let amount = match &metric.rate {
-        Rate::Mark(mark) => process.mark(mark)?.count as f64,
-        Rate::BytesRead => process.read_bytes as f64 / 1e6,
-        Rate::BytesWritten => process.written_bytes as f64 / 1e6,
+        Rate::Counter(name) => return Some(run.memory.as_ref()?.counter(name)? as f64),
+        Rate::Elapsed | Rate::RelativeTime => return Some(run.elapsed_ns as f64 / 1e9),
+        Rate::Mark(mark) => process()?.mark(mark)?.count as f64,
+        Rate::BytesRead => process()?.read_bytes as f64 / 1e6,
+        Rate::BytesWritten => process()?.written_bytes as f64 / 1e6,
     };
     (run.elapsed_ns != 0).then(|| amount * 1e9 / run.elapsed_ns as f64)
 }
@@ -47,7 +49,7 @@ pub fn table(
 
 fn row(columns: &[String], baseline: usize, spec: &RowSpec, runs: &[RunResult]) -> RowResult {
     // Pairs of seed and figure: a difference is taken only between runs of the same seed.
-    let samples: Vec<Vec<(u64, f64)>> = columns
+    let mut samples: Vec<Vec<(u64, f64)>> = columns
         .iter()
         .map(|column| {
             let mine = runs
@@ -56,6 +58,9 @@ fn row(columns: &[String], baseline: usize, spec: &RowSpec, runs: &[RunResult]) 
             mine.filter_map(|run| Some((run.seed, figure(run, &spec.metric)?))).collect()
         })
         .collect();
+    if spec.metric.rate == Rate::RelativeTime {
+        relate(&mut samples, baseline);
+    }
     let base = samples.get(baseline).map_or(&[][..], Vec::as_slice);
     let cells = samples.iter().enumerate().map(|(index, sample)| {
         let values: Vec<f64> = sample.iter().map(|pair| pair.1).collect();
@@ -79,6 +84,18 @@ fn row(columns: &[String], baseline: usize, spec: &RowSpec, runs: &[RunResult]) 
         better: spec.better,
         cells: cells.collect(),
         is_unexplained: spec.is_unexplained,
+    }
+}
+
+/// Every figure as a multiple of the baseline's mean; none where there is no baseline.
+fn relate(samples: &mut [Vec<(u64, f64)>], baseline: usize) {
+    let values = |sample: &Vec<(u64, f64)>| sample.iter().map(|pair| pair.1).collect::<Vec<_>>();
+    let mean = samples.get(baseline).map_or(0.0, |base| Statistics::of(&values(base)).mean);
+    for sample in samples {
+        if mean == 0.0 {
+            sample.clear();
+        }
+        sample.iter_mut().for_each(|pair| pair.1 /= mean);
     }
 }
 
@@ -157,6 +174,8 @@ pub(super) mod tests {
             read_bytes,
             written_bytes: 0,
             files_created: files,
+            faults: 0,
+            fault_latency: Default::default(),
             fsyncs: files,
             fsync_latency: Default::default(),
             read_latency: Default::default(),
@@ -175,6 +194,7 @@ pub(super) mod tests {
             end: EndReason::TimeUp,
             processes: vec![process],
             queue: QueueResult::default(),
+            memory: None,
             timelines: Vec::new(),
             detail: None,
         }

@@ -173,6 +173,7 @@ fn task_state(state: TaskTrace) -> (&'static str, &'static str) {
                 WaitKind::Sleep => ": sleeps",
                 WaitKind::Work => " for work",
                 WaitKind::Start => " for other processes",
+                WaitKind::Congestion => " for congestion to end",
             },
         ),
     }

@@ -6,6 +6,7 @@
 //! *Follows:* ARCHITECTURE.md, "every wait has a cause".
 
 use super::compare::figure;
+use super::memory;
 use super::results::{ProcessResult, RunResult};
 use super::tables::TableResult;
 use super::timelines::Turn;
@@ -192,6 +193,7 @@ impl Breakdown {
             CauseKind::NotRun => format!("{whose} is held because nobody has run the queue"),
             CauseKind::NoFreeRequest => format!("{who} waits for a free request"),
             CauseKind::Journal => format!("{who} waits for room or a turn in the journal"),
+            CauseKind::Congestion => format!("{who} sleeps for congestion to end"),
             CauseKind::Start => format!("{who} waits for other processes"),
             CauseKind::Ended => format!("{who} has ended"),
         }
@@ -229,12 +231,15 @@ fn work_of(processes: &[&ProcessResult], rate: &Rate) -> Option<(f64, String)> {
         }
         Rate::BytesRead => (sum(&|process| process.read_bytes) as f64 / 1e6, "MB read".to_owned()),
         Rate::BytesWritten => (sum(&|process| process.written_bytes) as f64 / 1e6, "MB written".to_owned()),
+        Rate::Counter(_) | Rate::Elapsed | Rate::RelativeTime => return None,
     };
     (amount > 0.0).then_some((amount, unit))
 }
 
-/// `files` is counted in files, each of them a `file`; one of `passes` is a `pass`.
-fn singular(name: &str) -> String {
+/// What one of the things called `name` is called: `files` are counted in files, each of them a `file`; one of `passes`
+/// is a `pass`.
+#[must_use]
+pub fn singular(name: &str) -> String {
     let stem = ["sses", "shes", "ches", "xes"].iter().find(|end| name.ends_with(**end));
     match (stem, name.strip_suffix('s')) {
         (Some(_), _) => name.strip_suffix("es").unwrap_or(name).to_owned(),
@@ -328,7 +333,18 @@ pub fn experiment(experiment: &Experiment, tables: &[TableResult], runs: &[RunRe
             });
         }
     }
+    sentences.extend(identities(experiment, tables, runs));
     sentences
+}
+
+/// What memory's part in each column's difference from the baseline is, with the first seed.
+fn identities(experiment: &Experiment, tables: &[TableResult], runs: &[RunResult]) -> Vec<String> {
+    let Some(table) = tables.first() else { return Vec::new() };
+    let Some(case) = experiment.metrics.first().map(|metric| &metric.case) else { return Vec::new() };
+    let first_of = |column: &String| runs.iter().find(|run| run.kernel == *column && run.case == *case);
+    let Some(base) = table.columns.get(table.baseline).and_then(first_of) else { return Vec::new() };
+    let others = table.columns.iter().filter_map(first_of).filter(|run| run.kernel != base.kernel);
+    others.filter_map(|other| memory::identity(base, other)).collect()
 }
 
 /// Several runs of the same case in sentences, compared with the first kernel's, for tables of one's own. Runs of the
@@ -355,6 +371,9 @@ pub fn comparison(runs: &[RunResult], words: TimeWords) -> Vec<String> {
             }
         }
     }
+    let first = runs.first();
+    let of_first_seed = runs.iter().skip(1).filter(|run| first.is_some_and(|first| first.seed == run.seed));
+    sentences.extend(of_first_seed.filter_map(|run| memory::identity(first?, run)));
     sentences
 }
 
@@ -364,6 +383,8 @@ pub fn counted(rate: &Rate) -> &str {
     match rate {
         Rate::Mark(mark) => mark,
         Rate::BytesRead | Rate::BytesWritten => "MB",
+        Rate::Counter(name) => name,
+        Rate::Elapsed | Rate::RelativeTime => "time",
     }
 }
 

@@ -12,6 +12,7 @@ mod expression;
 mod histogram;
 mod json;
 mod layout;
+pub mod memory;
 pub mod published;
 mod results;
 mod runner;
@@ -25,8 +26,8 @@ pub use claims::{Claim, ClaimKind};
 pub use digest::Digest;
 pub use histogram::PeriodHistogram;
 pub use results::{
-    Average, CauseShare, Detail, EndReason, ExperimentResult, HeldShare, Latency, MarkResult, ProcessResult,
-    QueueResult, RunResult, TaskName, TurnShare,
+    Average, CauseShare, Detail, EndReason, ExperimentResult, HeldShare, Latency, MarkResult, MemoryResult,
+    NapResult, ProcessResult, QueueResult, RunResult, TaskName, TurnShare, ZoneResult,
 };
 pub use runner::{DetailError, RunLabel, RunProgress, Runner, Step};
 pub use statistics::{Difference, Statistics};

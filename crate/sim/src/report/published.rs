@@ -7,7 +7,7 @@ use super::json::Json;
 use super::results::{ExperimentResult, RunResult};
 use super::statistics::median;
 use super::tables::{Better, TableResult};
-use crate::scenario::{Experiment, Overrides, Problem, Scenario};
+use crate::scenario::{Case, Experiment, Overrides, Problem, Scenario};
 use crate::short_sort;
 use serde::Serialize;
 
@@ -99,7 +99,8 @@ impl Plan {
             return Err(vec![problem.with_value(seeds.to_string()).with_allowed("1 to 1000")]);
         }
         let mut runs = Vec::new();
-        for case in &experiment.cases {
+        let is_measured = |case: &&Case| experiment.metrics.iter().any(|metric| metric.case == case.name);
+        for case in experiment.cases.iter().filter(is_measured) {
             let time_ns = ((case.time_ns as f64 * scale) as u64).max(1);
             let overrides = if scale == 1.0 {
                 overrides.clone()

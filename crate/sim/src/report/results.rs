@@ -7,7 +7,8 @@ use super::digest::Digest;
 use super::histogram::PeriodHistogram;
 use super::tables::{ClaimResult, TableResult};
 use super::timelines::{Subject, Timeline, Turn};
-use crate::observe::{CauseKind, HeldReason, SchedulerCounters, TraceEvent};
+use crate::mm::NapSite;
+use crate::observe::{CauseKind, HeldReason, SchedulerCounters, TaskTrace, TraceEvent};
 use serde::{Deserialize, Serialize};
 
 /// Everything that is kept of one run.
@@ -37,6 +38,8 @@ pub struct RunResult {
     pub processes: Vec<ProcessResult>,
     /// The request queue and its device.
     pub queue: QueueResult,
+    /// Memory, where it is simulated.
+    pub memory: Option<MemoryResult>,
     /// Bounded series over the whole run.
     pub timelines: Vec<Timeline>,
     /// A window seen closely, if somebody asked for one.
@@ -73,6 +76,8 @@ pub enum EndReason {
     EventLimit,
     /// Somebody stopped it: less time is covered than was asked for.
     Cancelled,
+    /// A request for memory could only be met by killing somebody: who asked, and for what, in words.
+    OutOfMemory(String, String),
     /// Processes wait, and nothing can ever wake them: task and what it waits for, in words.
     Deadlock(Vec<(String, String)>),
 }
@@ -86,6 +91,9 @@ impl EndReason {
             Self::AllExited => "every process had ended".to_owned(),
             Self::EventLimit => "the limit of events was reached before the time was up".to_owned(),
             Self::Cancelled => "it was stopped before the time was up".to_owned(),
+            Self::OutOfMemory(task, what) => {
+                format!("out of memory: {task} wants {what}; the kernel would now kill a process")
+            }
             Self::Deadlock(waiters) => {
                 let each = |(task, what): &(String, String)| format!("{task} waits for {what}");
                 format!("deadlock: {}", waiters.iter().map(each).collect::<Vec<_>>().join("; "))
@@ -111,6 +119,10 @@ pub struct ProcessResult {
     pub written_bytes: u64,
     /// Files created.
     pub files_created: u64,
+    /// Page faults that had to find memory for a page.
+    pub faults: u64,
+    /// How long those took.
+    pub fault_latency: Latency,
     /// fsync and fdatasync calls that returned.
     pub fsyncs: u64,
     /// How long those took.
@@ -134,6 +146,61 @@ impl ProcessResult {
         let is_it = |share: &&CauseShare| share.cause == cause && share.via_journal == via_journal;
         self.causes.iter().find(is_it).map_or(0, |share| share.ns)
     }
+}
+
+/// What memory management did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryResult {
+    /// Lines of `/proc/vmstat` at the end: the kernel's name and the value, in the kernel's order.
+    pub vmstat: Vec<(String, u64)>,
+    /// The zones at the end, lowest first.
+    pub zones: Vec<ZoneResult>,
+    /// Naps, by where they are taken.
+    pub naps: Vec<NapResult>,
+    /// Pages of kernel memory that page tables take.
+    pub page_table_pages: u64,
+    /// Direct reclaim on the CPU by tasks that wanted memory, the naps left out, in nanoseconds.
+    pub direct_reclaim_ns: u64,
+}
+
+impl MemoryResult {
+    /// The counter of this name.
+    #[must_use]
+    pub fn counter(&self, name: &str) -> Option<u64> {
+        self.vmstat.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
+    }
+}
+
+/// A zone at the end of a run, in pages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ZoneResult {
+    /// As the kernel prints it: `DMA32`.
+    pub name: String,
+    /// Present pages.
+    pub present: u32,
+    /// Free pages.
+    pub free: u64,
+    /// The marks: min, low and high.
+    pub marks: [u32; 3],
+    /// Pages on the lists inactive anon, active anon, inactive file, active file, unevictable.
+    pub lru: Vec<u64>,
+}
+
+/// Naps taken in one place (`congestion_wait` and its like).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NapResult {
+    /// Where.
+    pub site: NapSite,
+    /// How many.
+    pub taken: u64,
+    /// Of these, how many while no device was congested.
+    pub unnecessary: u64,
+    /// How many were left out by the rule, because nothing was congested.
+    pub left_out: u64,
+    /// Time slept, in nanoseconds.
+    pub slept_ns: u64,
+    /// The longest, in nanoseconds.
+    pub longest_ns: u64,
 }
 
 /// What a workload counted.
@@ -260,6 +327,8 @@ pub struct Detail {
     pub to_ns: u64,
     /// The tasks by their index, which trace events carry.
     pub tasks: Vec<TaskName>,
+    /// What each task was doing when the window began, by its index.
+    pub states: Vec<TaskTrace>,
     /// What happened, oldest first.
     pub events: Vec<TraceEvent>,
     /// Entries that did not fit: the window's end is missing.

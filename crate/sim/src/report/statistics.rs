@@ -96,7 +96,7 @@ pub fn gain_percent(value: f64, baseline: f64, better: super::Better) -> Option<
     }
     let change = (value - baseline) / baseline * 100.0;
     Some(match better {
-        super::Better::Higher => change,
+        super::Better::Higher | super::Better::None => change,
         super::Better::Lower => -change,
     })
 }

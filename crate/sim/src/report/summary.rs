@@ -31,6 +31,9 @@ impl RunResult {
         self.work(&mut out);
         self.causes(&mut out);
         self.queue_text(&mut out);
+        if let Some(memory) = &self.memory {
+            out.push_str(&memory.text());
+        }
         let sentences = explain::run(self, words);
         if !sentences.is_empty() {
             let _ = writeln!(out, "\nWhy");
@@ -56,6 +59,9 @@ impl RunResult {
                     let megabytes = bytes as f64 / 1e6;
                     parts.push(format!("{megabytes:.1} MB {what} ({:.1} MB/s)", rate(megabytes)));
                 }
+            }
+            if process.faults != 0 {
+                parts.push(format!("{} page faults", process.faults));
             }
             if process.fsyncs != 0 {
                 parts.push(format!("{} fsyncs", process.fsyncs));
@@ -195,6 +201,7 @@ fn latencies(process: &ProcessResult) -> Vec<(String, Latency)> {
         .collect();
     all.push(("fsync".to_owned(), process.fsync_latency));
     all.push(("read call".to_owned(), process.read_latency));
+    all.push(("page fault".to_owned(), process.fault_latency));
     all.retain(|(_, latency)| latency.count != 0);
     all
 }

@@ -42,6 +42,8 @@ pub enum Better {
     Higher,
     /// Less is better.
     Lower,
+    /// Neither: a change is a change.
+    None,
 }
 
 /// One number of a table, over seeds.

@@ -61,6 +61,16 @@ pub enum Subject {
     },
     /// What the device's time was used for. The shares of all turns add up to 1.
     Turn(Turn),
+    /// Free pages of a zone.
+    FreePages {
+        /// As the kernel prints it: `DMA32`.
+        zone: String,
+    },
+    /// Pages that reclaim looked at.
+    Scanned {
+        /// By tasks that wanted memory; otherwise by kswapd.
+        direct: bool,
+    },
     /// How many sync queues CFQ reckons with when it sizes slices (`busy_queues_avg`).
     BusyAverage,
 }
@@ -170,6 +180,13 @@ fn describe(subject: &Subject) -> (String, String, TimelineKind) {
         }
         Subject::BytesRead { process } => (format!("{process}: read"), "MB/s", TimelineKind::Rate),
         Subject::BytesWritten { process } => (format!("{process}: written"), "MB/s", TimelineKind::Rate),
+        Subject::FreePages { zone } => (format!("free pages of {zone}"), "pages", TimelineKind::Gauge),
+        Subject::Scanned { direct: true } => {
+            ("pages scanned by direct reclaim".to_owned(), "pages/s", TimelineKind::Rate)
+        }
+        Subject::Scanned { direct: false } => {
+            ("pages scanned by kswapd".to_owned(), "pages/s", TimelineKind::Rate)
+        }
         Subject::Turn(turn) => (turn.describe(), "share", TimelineKind::Share),
         Subject::BusyAverage => ("busy queues, averaged by CFQ".to_owned(), "queues", TimelineKind::Gauge),
     };

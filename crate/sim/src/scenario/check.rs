@@ -28,6 +28,12 @@ impl Scenario {
         }
         if problems.is_empty() {
             problems.extend(check_files(&self.workload, &self.machine));
+            if self.workload.needs_memory() && !self.machine.memory.is_simulated() {
+                let message = "the workload maps files, which needs a machine whose memory is simulated";
+                let problem = Problem::new(place("machine.memory.size-mib"), message).with_value("0");
+                problems
+                    .push(problem.with_hint("give it a size, such as machine.memory.size-mib = \"2 GiB\""));
+            }
         }
         let mut bound = |path, value: u64, most: u64| {
             if value == 0 || value > most {
@@ -83,6 +89,10 @@ impl Machine {
             ("commit-start-ns", host.commit_start_ns),
             ("commit-block-ns", host.commit_block_ns),
             ("commit-record-ns", host.commit_record_ns),
+            ("touch-page-ns", host.touch_page_ns),
+            ("fault-ns", host.fault_ns),
+            ("scan-page-ns", host.scan_page_ns),
+            ("free-page-ns", host.free_page_ns),
             ("interrupt-ns", host.interrupt_ns),
         ];
         for (name, value) in costs {
@@ -95,9 +105,17 @@ impl Machine {
             let message = "a system call takes 10 ns to 100 ms";
             refuse("host.syscall-ns", host.syscall_ns, "10 ns to 100 ms", message);
         }
+        if !(100..=10_000).contains(&host.contended_percent) {
+            let message = "contention makes reclaim 1 to 100 times dearer";
+            refuse("host.contended-percent", host.contended_percent, "100 to 10000", message);
+        }
         if host.jitter_per_mille > 500 {
             let message = "costs vary by at most half, 500 thousandths";
             refuse("host.jitter-per-mille", host.jitter_per_mille, "0 to 500", message);
+        }
+        for (field, value, message) in self.memory.problems() {
+            let place = place(&format!("machine.memory.{field}"));
+            problems.push(Problem::new(place, message).with_value(value.to_string()));
         }
         for wrong in self.device.validate() {
             let place = place(&format!("machine.device.{}", wrong.field));

@@ -1,5 +1,6 @@
 //! The machine: CPUs, timer tick, device, file system, and what the host's own work costs.
 
+use super::MemoryOptions;
 use crate::device::{DeviceOptions, FcArrayOptions};
 use crate::text::{Choice, Slot, Slots};
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,8 @@ pub struct Machine {
     pub device: DeviceOptions,
     /// The file system on it.
     pub file_system: FileSystemOptions,
+    /// Its memory.
+    pub memory: MemoryOptions,
     /// What work costs on the CPU.
     pub host: HostCosts,
 }
@@ -25,12 +28,13 @@ pub struct Machine {
 impl Slots for Machine {
     /// The device has rules of its own (presets, models) and is left out.
     fn slots(&mut self) -> Vec<(String, Slot<'_>)> {
-        let Self { cpus, hz, exact_timers, device: _, file_system, host } = self;
+        let Self { cpus, hz, exact_timers, device: _, file_system, memory, host } = self;
         let fields = [
             ("cpus", Slot::Small(cpus)),
             ("hz", Slot::Small(hz)),
             ("exact-timers", Slot::Boolean(exact_timers)),
             ("file-system", Slot::Table(file_system.slots())),
+            ("memory", Slot::Table(memory.slots())),
             ("host", Slot::Table(host.slots())),
         ];
         fields.into_iter().map(|(name, slot)| (name.to_owned(), slot)).collect()
@@ -45,6 +49,7 @@ impl Default for Machine {
             exact_timers: false,
             device: DeviceOptions::FcArray(FcArrayOptions::default()),
             file_system: FileSystemOptions::default(),
+            memory: MemoryOptions::default(),
             host: HostCosts::default(),
         }
     }
@@ -132,6 +137,16 @@ pub struct HostCosts {
     pub fsync_ns: u64,
     /// kblockd's work before it runs the queue.
     pub kblockd_ns: u64,
+    /// Using a page that is mapped already.
+    pub touch_page_ns: u64,
+    /// A page fault that finds free memory, the page's zeroing included.
+    pub fault_ns: u64,
+    /// Reclaim's look at one page.
+    pub scan_page_ns: u64,
+    /// Freeing the page it looked at.
+    pub free_page_ns: u64,
+    /// A batch of reclaim while another CPU reclaims too (shared locks), in percent of what it costs alone.
+    pub contended_percent: u64,
     /// The completion interrupt: from the device's completion to the wake-up it causes.
     pub interrupt_ns: u64,
     /// Spread of every cost from run to run, in thousandths either way, drawn from the seed.
@@ -154,6 +169,11 @@ crate::slots!(HostCosts {
     commit_end_ns,
     fsync_ns,
     kblockd_ns,
+    touch_page_ns,
+    fault_ns,
+    scan_page_ns,
+    free_page_ns,
+    contended_percent,
     interrupt_ns,
     jitter_per_mille,
 });
@@ -179,6 +199,12 @@ impl Default for HostCosts {
             commit_end_ns: 8_000,
             fsync_ns: 8_000,
             kblockd_ns: 1_500,
+            // Section 0.5, "Constants used".
+            touch_page_ns: 20,
+            fault_ns: 3_000,
+            scan_page_ns: 400,
+            free_page_ns: 800,
+            contended_percent: 200,
             interrupt_ns: 5_000,
             jitter_per_mille: 20,
         }

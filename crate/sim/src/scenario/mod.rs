@@ -17,6 +17,7 @@ mod kernel_text;
 pub mod link;
 mod machine;
 mod machine_text;
+mod memory;
 mod overrides;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ pub use check::{MAX_EVENTS, MAX_TIME_NS};
 pub use experiment::{CLAIMS_JSON, Case, Column, Experiment, Interactive, Metric, Rate, Selection};
 pub use file::{KernelColumn, ScenarioFile};
 pub use machine::{FileSystemKind, FileSystemOptions, HostCosts, Machine};
+pub use memory::{Architecture, MemoryOptions};
 pub use overrides::Overrides;
 
 use crate::short_map::ShortMap;

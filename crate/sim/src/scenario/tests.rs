@@ -319,7 +319,7 @@ mod experiments {
                 }
             }
             // Every metric names a process and a mark of its case's workload.
-            for metric in &experiment.metrics {
+            for metric in experiment.metrics.iter().filter(|metric| metric.rate.is_of_process()) {
                 let run = experiment
                     .scenario(&experiment.columns[0].label, &metric.case, 1, &Overrides::none())
                     .expect("right");

@@ -89,7 +89,8 @@ impl World {
             }
             WaitOn::FreeRequest(_) => CauseKind::NoFreeRequest,
             WaitOn::Time => CauseKind::Sleep,
-            WaitOn::Work => CauseKind::Work,
+            WaitOn::Work | WaitOn::Doze => CauseKind::Work,
+            WaitOn::Congestion(_) => CauseKind::Congestion,
             WaitOn::Meet(_) => CauseKind::Start,
             _ => CauseKind::Journal,
         };

@@ -2,7 +2,9 @@
 
 use super::operation::Outcome;
 use super::world::World;
-use crate::block::{Bio, BioCompletion, BioFlags, BioTag, BlockOut, BlockQueue, PAGE_SECTORS, Submission};
+use crate::block::{
+    Bio, BioCompletion, BioFlags, BioTag, BlockOut, BlockQueue, PAGE_SECTORS, Submission, Sync,
+};
 use crate::fs::FileId;
 use crate::observe::Recorder;
 use crate::task::{TaskId, WaitOn};
@@ -170,9 +172,24 @@ impl World {
                 }
             }
         }
+        if self.memory.is_some() {
+            self.tell_memory_of_congestion();
+        }
         if std::mem::take(&mut self.block_out.kick_kblockd) {
             self.kblockd_kicked = true;
             self.wake_thread(self.threads.kblockd);
+        }
+    }
+
+    /// The queue's congestion as memory management sees it, and whoever sleeps for its end.
+    fn tell_memory_of_congestion(&mut self) {
+        let congested = [self.queue.is_congested(Sync::Async), self.queue.is_congested(Sync::Sync)];
+        if let Some(memory) = &mut self.memory {
+            memory.memory.set_congested(0, congested);
+        }
+        let freed = std::mem::take(&mut self.block_out.uncongested);
+        if freed != [false; 2] {
+            self.wake_congested(freed);
         }
     }
 

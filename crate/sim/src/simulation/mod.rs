@@ -9,6 +9,7 @@
 mod charge;
 mod cpu;
 mod io;
+mod memory;
 mod operation;
 mod process;
 mod setup;
@@ -79,6 +80,8 @@ pub enum End {
     AllExited,
     /// The scenario's limit of events is reached: what was measured covers less time than asked for.
     EventLimit,
+    /// A request for memory could only be met by killing somebody: who asked, and how memory stood.
+    OutOfMemory(BlockedTask),
     /// Processes wait, and nothing can ever wake them.
     Deadlock(Vec<BlockedTask>),
 }
@@ -167,6 +170,9 @@ impl Simulation {
                 return Advance::More(self.progress());
             }
             if self.world.run_ready_cpu() {
+                if let Some(asker) = self.world.out_of_memory() {
+                    return self.finish(End::OutOfMemory(asker));
+                }
                 continue;
             }
             if self.world.processes_left() == 0 {

@@ -67,6 +67,10 @@ pub struct ProcessTotals {
     pub written_bytes: u64,
     /// Files created.
     pub files_created: u64,
+    /// Page faults that had to find memory for a page.
+    pub faults: u64,
+    /// How long each of these took, in nanoseconds.
+    pub fault_ns: Histogram,
     /// How long each fsync took, in nanoseconds.
     pub fsync_ns: Histogram,
     /// How long each system call that read took, in nanoseconds.

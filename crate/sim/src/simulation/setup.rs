@@ -1,7 +1,8 @@
 //! Builds a machine from a scenario.
 
 use super::io::IoTable;
-use super::operation::{Flusher, Frame, Interpreter, JournalThread, Kblockd};
+use super::memory::MachineMemory;
+use super::operation::{Flusher, Frame, Interpreter, JournalThread, Kblockd, KswapdThread};
 use super::process::{Handle, MarkTotals, Process, ProcessTotals};
 use super::world::{CpuState, KernelThreads, MachineCounters, MeetingPoint, World};
 use crate::block::{BlockOut, BlockQueue, IoClass, PAGE_SECTORS, Submitter};
@@ -9,6 +10,7 @@ use crate::device::{AnyDevice, Device, InvalidOptions};
 use crate::engine::{Clock, EventQueue, RandomStream};
 use crate::fs::{FileId, Files, Journal, Layout, Metadata, PAGE_BYTES};
 use crate::kernel::{FsPolicy, Kernel, KernelError};
+use crate::mm::Memory;
 use crate::observe::{BUCKETS, Meter, MeterTask, Recorder};
 use crate::scenario::{FileSystemKind, Scenario};
 use crate::task::{FIRST_PID, Scheduler, Task, TaskId, TaskKind};
@@ -28,6 +30,8 @@ pub enum NotStarted {
     Kernel(KernelError),
     /// The device's options make no sense.
     Device(InvalidOptions),
+    /// The machine's memory makes no sense.
+    Memory(Vec<String>),
 }
 
 impl fmt::Display for NotStarted {
@@ -35,6 +39,7 @@ impl fmt::Display for NotStarted {
         match self {
             Self::Kernel(error) => error.fmt(f),
             Self::Device(error) => error.fmt(f),
+            Self::Memory(problems) => f.write_str(&problems.join("; ")),
         }
     }
 }
@@ -53,13 +58,22 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
     let (mut files, layout, workload_files) = files(&scenario.workload, capacity_sectors, journal_blocks);
     let metadata = Metadata::new(&layout, files.len() as u64);
     let mut people = People::new(scenario.seed);
-    let threads = people.add_threads(&kernel.policy.fs, machine.file_system.kind);
+    let layout_of_memory = machine.memory.layout();
+    let threads = people.add_threads(&kernel.policy.fs, machine.file_system.kind, layout_of_memory.is_some());
     for (index, specification) in scenario.workload.processes.iter().enumerate() {
         people.add_processes(index, specification);
     }
     let programs: Vec<Program> = scenario.workload.processes.iter().map(Program::new).collect();
     let meeting_points = meeting_points(&scenario.workload, &programs);
     let cpus = (machine.cpus as usize).max(1);
+    let memory = match layout_of_memory {
+        Some(layout) => {
+            let memory = Memory::new(&layout, kernel.policy.mm.clone(), cpus, machine.hz);
+            let memory = memory.map_err(NotStarted::Memory)?;
+            Some(Box::new(MachineMemory::new(memory, cpus, people.tasks.len())))
+        }
+        None => None,
+    };
     let mut scheduler = Scheduler::new(cpus, people.tasks.len());
     for index in 0..people.tasks.len() {
         scheduler.wake(0, TaskId(index as u32));
@@ -86,6 +100,7 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
         queue: BlockQueue::new(kernel.policy.block, kernel.limits, kernel.elevator, device, clock),
         policy: kernel.policy.fs,
         block_out: BlockOut::default(),
+        memory,
         block_due_ns: None,
         recorder,
         ios: IoTable::default(),
@@ -167,7 +182,7 @@ impl People {
         }
     }
 
-    fn add_threads(&mut self, policy: &FsPolicy, kind: FileSystemKind) -> KernelThreads {
+    fn add_threads(&mut self, policy: &FsPolicy, kind: FileSystemKind, has_memory: bool) -> KernelThreads {
         let flusher = if policy.writeback.per_device_flusher { "flush-8:0" } else { "pdflush" };
         let journal = if kind == FileSystemKind::Ext4 { "jbd2/sda1-8" } else { "kjournald" };
         KernelThreads {
@@ -189,6 +204,10 @@ impl People {
                 policy.journal.io_priority,
                 Frame::JournalThread(JournalThread::default()),
             ),
+            kswapd: has_memory.then(|| {
+                let frame = Frame::KswapdThread(KswapdThread::default());
+                self.add("kswapd0".into(), TaskKind::Kswapd, DEFAULT_PRIORITY, frame)
+            }),
         }
     }
 

@@ -1,6 +1,7 @@
 //! All state of a simulated machine.
 
 use super::io::IoTable;
+use super::memory::MachineMemory;
 use super::operation::Frame;
 use super::process::Process;
 use crate::block::{BlockOut, BlockQueue};
@@ -49,6 +50,8 @@ pub(crate) struct KernelThreads {
     pub(crate) kblockd: TaskId,
     pub(crate) flusher: TaskId,
     pub(crate) journal: TaskId,
+    /// Only on a machine whose memory is simulated.
+    pub(crate) kswapd: Option<TaskId>,
 }
 
 /// What a machine counts about itself; the request queue has its own counters.
@@ -114,6 +117,8 @@ pub struct World {
     pub(crate) periodic_events: usize,
     pub(crate) queue: BlockQueue,
     pub(crate) block_out: BlockOut,
+    /// Memory, where it is simulated.
+    pub(crate) memory: Option<Box<MachineMemory>>,
     /// When the queue next has to be looked after.
     pub(crate) block_due_ns: Option<u64>,
     pub(crate) recorder: Recorder,
@@ -332,6 +337,24 @@ impl World {
             && self.journal.committing.is_none()
             && self.files.dirty_pages() == 0
             && self.metadata.dirty() == 0
+    }
+
+    /// Who has called the OOM killer, and how memory stands.
+    pub(crate) fn out_of_memory(&self) -> Option<super::BlockedTask> {
+        let memory = self.memory.as_ref()?;
+        let asker = memory.out_of_memory?;
+        let zones = memory.memory.zones().iter().filter(|zone| zone.is_populated()).map(|zone| {
+            let [min, _, _] = zone.marks;
+            format!("{}: {} of {} pages free (min {min})", zone.kind.name(), zone.free, zone.present)
+        });
+        let tables = self.page_table_pages();
+        Some(super::BlockedTask {
+            task: self.tasks[asker.index()].name.clone(),
+            waits_for: format!(
+                "a page; {}; page tables {tables} pages",
+                zones.collect::<Vec<_>>().join(", ")
+            ),
+        })
     }
 
     pub(crate) fn record(&mut self, by: Option<TaskId>, kind: TraceKind) {

@@ -37,6 +37,8 @@ pub enum TaskKind {
     Journal,
     /// Writes old data back (`flush`, `pdflush`).
     Flusher,
+    /// Reclaims memory in the background (`kswapd`).
+    Kswapd,
 }
 
 /// What a task is doing.

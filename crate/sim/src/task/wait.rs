@@ -2,6 +2,7 @@
 
 use crate::block::{BioTag, Sync};
 use crate::fs::{FileId, Tid};
+use crate::mm::{FrameId, NapQueue};
 use crate::observe::{CauseTotals, HeldTotals, WaitKind};
 
 /// What ends a wait.
@@ -35,6 +36,12 @@ pub enum WaitOn {
     Work,
     /// Every process that uses the workload's barrier with this index.
     Meet(u32),
+    /// Congestion to end, or a time-out (`congestion_wait`), on one of the two global queues or on both.
+    Congestion(NapQueue),
+    /// The page in a frame to be written, by whomever.
+    PageWritten(FrameId),
+    /// kswapd's first, short sleep: pages to be needed, or a time-out.
+    Doze,
 }
 
 impl WaitOn {
@@ -43,14 +50,19 @@ impl WaitOn {
     pub fn kind(self) -> WaitKind {
         match self {
             Self::Page(..) => WaitKind::Read,
-            Self::Writeback(_) | Self::Bio(_) | Self::Direct | Self::Log | Self::Metadata(_) => {
-                WaitKind::Write
-            }
+            Self::Writeback(_)
+            | Self::Bio(_)
+            | Self::Direct
+            | Self::Log
+            | Self::Metadata(_)
+            | Self::PageWritten(_) => WaitKind::Write,
             Self::Commit(_) | Self::Shadow | Self::TransactionLocked | Self::Checkpoint => WaitKind::Commit,
             Self::FreeRequest(_) => WaitKind::FreeRequest,
             Self::Time => WaitKind::Sleep,
             Self::Work => WaitKind::Work,
             Self::Meet(_) => WaitKind::Start,
+            Self::Congestion(_) => WaitKind::Congestion,
+            Self::Doze => WaitKind::Work,
         }
     }
 
@@ -72,6 +84,9 @@ impl WaitOn {
             Self::FreeRequest(Sync::Async) => "a free async request".into(),
             Self::Time => "time to pass".into(),
             Self::Work => "something to do".into(),
+            Self::Congestion(_) => "congestion to end".into(),
+            Self::PageWritten(_) => "a page to be written that reclaim wants".into(),
+            Self::Doze => "something to do, or a tenth of a second".into(),
             Self::Meet(barrier) => format!("the other processes at barrier {barrier}"),
         }
     }

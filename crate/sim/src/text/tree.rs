@@ -181,6 +181,23 @@ impl Node {
         }
     }
 
+    /// Puts every value of another tree over this one; tables are merged, everything else is replaced.
+    pub fn lay_over(&mut self, over: &Self) {
+        match (&mut self.kind, &over.kind) {
+            (Kind::Table(_), Kind::Table(entries)) => {
+                for (key, entry) in entries.iter() {
+                    match &mut self.kind {
+                        Kind::Table(own) if own.contains_key(key) => {
+                            own.get_or_insert_with(key.clone(), || entry.clone()).node.lay_over(&entry.node);
+                        }
+                        _ => self.put(&[key], entry.node.clone()),
+                    }
+                }
+            }
+            _ => *self = over.clone(),
+        }
+    }
+
     /// Fills in line, column and value of a problem that is known by its path alone, if the path
     /// leads to a node of this tree.
     #[must_use]
@@ -291,6 +308,16 @@ mod tests {
     }
 
     /// A path leads into lists too, and what is put can be found.
+    #[test]
+    fn trees_lie_over_each_other() {
+        let read = |text: &str| Node::parse("scenario", text).expect("TOML");
+        let mut tree = read("hz = 250\n[memory]\nsize = 1\ntaken = 2\n");
+        tree.lay_over(&read("cpus = 2\n[memory]\ntaken = 3\n"));
+        for (path, value) in [("hz", "250"), ("cpus", "2"), ("memory.size", "1"), ("memory.taken", "3")] {
+            assert_eq!(tree.at(path).map(Node::written).as_deref(), Some(value), "{path}");
+        }
+    }
+
     #[test]
     fn put_and_find() {
         let mut root = Node::parse("scenario", "[[process]]\nname = \"a\"\n").expect("TOML");

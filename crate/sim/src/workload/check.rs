@@ -23,6 +23,8 @@ pub const MAX_DEVICE_BYTES: u64 = 16 << 40;
 pub(super) const MAX_BYTES: u64 = MAX_DEVICE_BYTES;
 /// The most one system call may read or write: 1 GiB (Linux stops a little below 2 GiB).
 pub(super) const MAX_CALL_BYTES: u64 = 1 << 30;
+/// The longest file that can be mapped, and the longest hole: 1 TiB, so that page numbers fit 32 bits.
+pub(super) const MAX_HOLE_BYTES: u64 = 1 << 40;
 /// The longest computation or sleep: 1 hour, as long as a run may be.
 pub const MAX_TIME_NS: u64 = 3_600_000_000_000;
 /// The most steps in a row that take no simulated time.
@@ -251,6 +253,22 @@ impl Checker<'_> {
             Step::Fsync(handle) | Step::Fdatasync(handle) => {
                 self.needs(*handle, &[Handle::Open], number, handles);
                 TIMED
+            }
+            Step::Truncate { handle, bytes } => {
+                self.needs(*handle, &[Handle::Open], number, handles);
+                if *bytes == 0 || *bytes > MAX_HOLE_BYTES {
+                    self.fault(number, "a file is made 1 byte to 1 TiB long", "");
+                }
+                TIMED
+            }
+            Step::Touch { handle, bytes, .. } => {
+                self.needs(*handle, &[Handle::Open], number, handles);
+                let (low, high) = bytes.map_or((1, 1), ends);
+                if low == 0 || low > high || high > MAX_HOLE_BYTES {
+                    self.fault(number, "1 byte to 1 TiB are touched, in a range that runs forward", "");
+                }
+                // The file may be empty.
+                FREE
             }
             Step::Rewind(handle) | Step::DropCache(handle) => {
                 self.needs(*handle, &[Handle::Open], number, handles);

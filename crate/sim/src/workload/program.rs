@@ -26,6 +26,22 @@ pub struct FileSpec {
     pub at_per_mille: u32,
 }
 
+impl Workload {
+    /// Whether it uses memory in a way that can only run on a machine whose memory is simulated.
+    #[must_use]
+    pub fn needs_memory(&self) -> bool {
+        fn any(steps: &[Step]) -> bool {
+            steps.iter().any(|step| match step {
+                Step::Touch { .. } => true,
+                Step::Repeat { body, .. } => any(body),
+                Step::Choose(branches) => branches.iter().any(|branch| any(&branch.steps)),
+                _ => false,
+            })
+        }
+        self.processes.iter().any(|process| any(&process.steps))
+    }
+}
+
 impl FileSpec {
     /// Its first sector on a device of `capacity_sectors`: on a boundary of a page.
     #[must_use]
@@ -176,6 +192,23 @@ pub enum Step {
     /// Removes the file that the handle refers to, or referred to before it was closed. Closes the
     /// handle if it is open.
     Unlink(HandleId),
+    /// Makes a file that is shorter this long (`ftruncate`); what is added is a hole, which takes no space.
+    Truncate {
+        /// The file.
+        handle: HandleId,
+        /// Its new length, in bytes.
+        bytes: u64,
+    },
+    /// Maps the file, shared and without readahead (`MADV_RANDOM`), and uses one byte of every page in turn. Needs a machine
+    /// whose memory is simulated.
+    Touch {
+        /// The file.
+        handle: HandleId,
+        /// How much of it, from its beginning or at random pages; all of it once if `None`.
+        bytes: Option<Operand>,
+        /// In which order.
+        pattern: Pattern,
+    },
     /// Drops the file's clean pages from the page cache (`POSIX_FADV_DONTNEED`).
     DropCache(HandleId),
     /// Computes for so many nanoseconds.

@@ -222,18 +222,16 @@ impl<'a> Reading<'a> {
         if idles.is_empty() {
             return "In this window the scheduler never idles.".to_owned();
         }
-        let (rewarded, vain, cut) =
-            (total(Outcome::Rewarded), total(Outcome::InVain), total(Outcome::CutOff));
-        format!(
-            "In this window the scheduler idles {} times: {} in vain ({}), {} rewarded by a request ({}), {} cut off ({}).",
-            idles.len(),
-            vain.0,
-            vain.1,
-            rewarded.0,
-            rewarded.1,
-            cut.0,
-            cut.1
-        )
+        let outcomes = [
+            (total(Outcome::InVain), "in vain"),
+            (total(Outcome::Rewarded), "rewarded by a request"),
+            (total(Outcome::CutOff), "cut off"),
+        ];
+        let parts = outcomes.iter().filter(|((count, _), _)| *count > 0);
+        let parts: Vec<String> =
+            parts.map(|((count, time), outcome)| format!("{count} {outcome} ({time})")).collect();
+        let times = if idles.len() == 1 { "once" } else { &format!("{} times", idles.len()) };
+        format!("In this window the scheduler idles {times}: {}.", parts.join(", "))
     }
 }
 

@@ -10,7 +10,7 @@ use stallarium_sim::short_sort;
 const LANES_MAX: usize = 14;
 
 /// The categories in a fixed order, so that they keep their colours while one moves about.
-const WAITS: [WaitKind; 7] = [
+const WAITS: [WaitKind; 8] = [
     WaitKind::Read,
     WaitKind::Write,
     WaitKind::Commit,
@@ -18,6 +18,7 @@ const WAITS: [WaitKind; 7] = [
     WaitKind::Sleep,
     WaitKind::Work,
     WaitKind::Start,
+    WaitKind::Congestion,
 ];
 const RUNNING: usize = 0;
 const RUNNABLE: usize = 1;
@@ -45,6 +46,9 @@ pub(super) fn figure(closeup: &Closeup) -> Option<Figure> {
             lane.intervals.push(Interval::new(from, to, category));
         }
     };
+    for (current, state) in states.iter_mut().zip(&closeup.detail.states) {
+        current.change(closeup.detail.from_ns, category(*state));
+    }
     for event in &closeup.detail.events {
         match event.kind {
             TraceKind::Task(task, state) => {

@@ -35,8 +35,8 @@ pub struct Experiment {
     pub interactive: Interactive,
     /// The `machine` table.
     machine: Node,
-    /// Of each case, its `workload`.
-    workloads: Vec<Node>,
+    /// Of each case, its `workload`, and what differs from the machine, if anything does.
+    workloads: Vec<(Node, Option<Node>)>,
 }
 
 /// A column: a kernel.
@@ -70,9 +70,9 @@ pub struct Metric {
     pub row: String,
     /// The case it is measured in.
     pub case: String,
-    /// The process it is measured at; copies of the process are added up.
+    /// The process it is measured at; copies of the process are added up. Empty for what concerns the whole machine.
     pub process: String,
-    /// What is measured, per second of simulated time.
+    /// What is measured; of a mark and of bytes, how much per second of simulated time.
     pub rate: Rate,
     /// Unit as shown. Bytes are shown in `MB/s`, millions of bytes a second.
     pub unit: String,
@@ -87,6 +87,20 @@ pub enum Rate {
     BytesRead,
     /// Bytes that system calls have written.
     BytesWritten,
+    /// A counter of `/proc/vmstat` at the end: a number, not a rate.
+    Counter(String),
+    /// How long the run took, in seconds of simulated time.
+    Elapsed,
+    /// The same, as a multiple of what it took in the table's baseline.
+    RelativeTime,
+}
+
+impl Rate {
+    /// Whether it says something about one process.
+    #[must_use]
+    pub fn is_of_process(&self) -> bool {
+        matches!(self, Self::Mark(_) | Self::BytesRead | Self::BytesWritten)
+    }
 }
 
 /// What the page shows first.
@@ -122,11 +136,18 @@ struct Embedded {
     published_json: &'static str,
 }
 
-const EMBEDDED: &[Embedded] = &[Embedded {
-    id: "cfq-noidle-2010",
-    toml: include_str!("../../../experiments/cfq-noidle-2010.toml"),
-    published_json: include_str!("../../../published/cfq-noidle-2010.json"),
-}];
+const EMBEDDED: &[Embedded] = &[
+    Embedded {
+        id: "cfq-noidle-2010",
+        toml: include_str!("../../../experiments/cfq-noidle-2010.toml"),
+        published_json: include_str!("../../../published/cfq-noidle-2010.json"),
+    },
+    Embedded {
+        id: "congestion-wait-2010",
+        toml: include_str!("../../../experiments/congestion-wait-2010.toml"),
+        published_json: include_str!("../../../published/congestion-wait-2010.json"),
+    },
+];
 
 /// What the published tables claim, as data: JSON, all experiments in one.
 pub const CLAIMS_JSON: &str = include_str!("../../../published/claims.json");
@@ -209,14 +230,18 @@ impl Experiment {
         let text = |text: &str| Node::new(Kind::Text(text.to_owned()));
         let mut root = Node::new(Kind::Table(ShortMap::new()));
         root.put(&["title"], text(&format!("{}: {}", self.title, case.title)));
-        root.put(&["machine"], self.machine.clone());
+        let own = position.and_then(|position| self.workloads.get(position));
+        let mut machine = self.machine.clone();
+        if let Some((_, Some(over))) = own {
+            machine.lay_over(over);
+        }
+        root.put(&["machine"], machine);
         root.put(&["kernels"], self.kernels(selection.kernels)?);
         root.put(&["time"], text(&format_time(time_ns)));
         root.put(&["seed"], text(&selection.seed.to_string()));
-        let own = position.and_then(|position| self.workloads.get(position));
         if let Some(text) = selection.workload {
             root.put(&["workload"], Node::parse("workload", text)?.at_home("workload", ""));
-        } else if let Some(workload) = own {
+        } else if let Some((workload, _)) = own {
             root.put(&["workload"], workload.clone());
         }
         ScenarioFile::from_tree(&self.document(), root, selection.overrides)

@@ -76,9 +76,10 @@ fn read_column(table: &mut Table<'_>, problems: &mut Problems) -> Option<Column>
     Some(Column { label: label?, kernel: kernel?, about })
 }
 
-fn read_case(table: &mut Table<'_>, problems: &mut Problems) -> Option<(Case, Node)> {
+fn read_case(table: &mut Table<'_>, problems: &mut Problems) -> Option<(Case, (Node, Option<Node>))> {
     let (name, title) = (words(table, "name", problems), words(table, "title", problems));
     let workload = table.require("workload", "what runs", problems);
+    let machine = table.field("machine").map(|field| field.node.clone());
     let mut time = |key| {
         let field = table.require(key, "how long it runs", problems)?;
         field.quantity(Scale::Time, &(1..=MAX_TIME_NS), problems)
@@ -86,12 +87,23 @@ fn read_case(table: &mut Table<'_>, problems: &mut Problems) -> Option<(Case, No
     let (time_ns, interactive_time_ns) = (time("time"), time("interactive-time"));
     let case =
         Case { name: name?, title: title?, time_ns: time_ns?, interactive_time_ns: interactive_time_ns? };
-    Some((case, workload?.node.clone()))
+    Some((case, (workload?.node.clone(), machine)))
 }
 
 fn read_metric(table: &mut Table<'_>, problems: &mut Problems) -> Option<Metric> {
-    let mut words = |key| words(table, key, problems);
-    let (row, case, process, unit) = (words("row"), words("case"), words("process"), words("unit"));
+    let mut words_of = |key| words(table, key, problems);
+    let (row, case, unit) = (words_of("row"), words_of("case"), words_of("unit"));
+    if let Some(counter) = maybe_words(table, "counter", problems) {
+        let (rate, process) = (Rate::Counter(counter), String::new());
+        return Some(Metric { row: row?, case: case?, process, rate, unit: unit? });
+    }
+    if let Some(time) = table.field("time") {
+        let kinds = [("elapsed", false), ("relative", true)];
+        let is_relative = time.one_of(&kinds, problems);
+        let rate = is_relative.map(|is| if is { Rate::RelativeTime } else { Rate::Elapsed });
+        return Some(Metric { row: row?, case: case?, process: String::new(), rate: rate?, unit: unit? });
+    }
+    let process = words(table, "process", problems);
     let mark = maybe_words(table, "mark", problems);
     let bytes = table.field("bytes");
     let directions = [("read", true), ("written", false)];
@@ -106,7 +118,7 @@ fn read_metric(table: &mut Table<'_>, problems: &mut Problems) -> Option<Metric>
             }
         }
         _ => {
-            problems.push(table.problem("a metric counts a mark or bytes, one of them"));
+            problems.push(table.problem("a metric is a mark, bytes, a counter or a time, one of them"));
             return None;
         }
     };

@@ -17,12 +17,20 @@ struct Frozen {
 }
 
 /// Schema 1.
-const ONE: &[Frozen] = &[Frozen {
-    experiment: "cfq-noidle-2010",
-    case: "fs-mark",
-    kernels: "deadline,cfq@2.6.35,cfq@2.6.35+revert-8e55063",
-    times: &[("fs-mark", "5 s"), ("reader", "5 s"), ("mixed", "30 s")],
-}];
+const ONE: &[Frozen] = &[
+    Frozen {
+        experiment: "cfq-noidle-2010",
+        case: "fs-mark",
+        kernels: "deadline,cfq@2.6.35,cfq@2.6.35+revert-8e55063",
+        times: &[("fs-mark", "5 s"), ("reader", "5 s"), ("mixed", "30 s")],
+    },
+    Frozen {
+        experiment: "congestion-wait-2010",
+        case: "late",
+        kernels: "deadline@mmotm-2010-08,deadline@mmotm-2010-08+no-reclaim-congestion-wait",
+        times: &[("stream", "1800 s"), ("late", "120 s")],
+    },
+];
 
 /// Adds what a link of this schema left out.
 pub(super) fn complete(schema: u32, mut fields: Fields) -> Fields {

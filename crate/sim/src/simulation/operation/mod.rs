@@ -4,30 +4,38 @@
 //! go on, use so much CPU time, wait for something, call another frame, or return. A frame keeps in its
 //! fields how far it has come; a step that has to wait is simply taken again afterwards.
 
+mod allocate;
 mod checkpoint;
 mod commit;
 mod direct;
 mod flusher;
 mod fsync;
+mod kswapd;
 mod names;
 mod program;
 mod read;
 mod threads;
+mod touch;
+mod truncate;
 mod write;
 mod write_pages;
 
 use super::world::World;
 use crate::task::{TaskId, WaitOn};
 
+pub(crate) use allocate::Allocate;
 pub(crate) use checkpoint::Checkpoint;
 pub(crate) use commit::Commit;
 pub(crate) use direct::Direct;
 pub(crate) use flusher::{Flusher, MetadataFlush};
 pub(crate) use fsync::Fsync;
+pub(crate) use kswapd::KswapdThread;
 pub(crate) use names::{Create, DropCache, Unlink};
 pub(crate) use program::{Interpreter, Transfer};
 pub(crate) use read::{ReadPages, ReadWindow};
 pub(crate) use threads::{JournalThread, Kblockd};
+pub(crate) use touch::Touch;
+pub(crate) use truncate::Truncate;
 pub(crate) use write::WriteCall;
 pub(crate) use write_pages::WritePages;
 
@@ -68,6 +76,10 @@ pub(crate) enum Frame {
     Flusher(Flusher),
     MetadataFlush(MetadataFlush),
     Kblockd(Kblockd),
+    Touch(Touch),
+    Truncate(Truncate),
+    Allocate(Allocate),
+    KswapdThread(KswapdThread),
 }
 
 impl Frame {
@@ -91,6 +103,10 @@ impl Frame {
             Self::Flusher(frame) => Ok(frame.step(world)),
             Self::MetadataFlush(frame) => frame.step(world, me),
             Self::Kblockd(frame) => Ok(frame.step(world, me)),
+            Self::Touch(frame) => frame.step(world, me),
+            Self::Truncate(frame) => frame.step(world, me),
+            Self::Allocate(frame) => Ok(frame.step(world, me)),
+            Self::KswapdThread(frame) => Ok(frame.step(world, me)),
         };
         // An obstacle (a wait, a call) ends a step as well as its regular end does.
         outcome.unwrap_or_else(|obstacle| obstacle)

@@ -1,6 +1,8 @@
 //! The interpreter of compiled programs, and the loop of system calls behind a read or write step.
 
-use super::{Create, Direct, DropCache, Frame, Fsync, Outcome, ReadPages, Unlink, WriteCall};
+use super::{
+    Create, Direct, DropCache, Frame, Fsync, Outcome, ReadPages, Touch, Truncate, Unlink, WriteCall,
+};
 use crate::fs::{FileId, Readahead};
 use crate::observe::TraceKind;
 use crate::simulation::process::{LoopState, Process};
@@ -112,6 +114,16 @@ impl Interpreter {
                 on_file(world, me, handle, |file| Frame::Fsync(Fsync::new(file, true, now_ns)))
             }
             Step::Unlink(handle) => on_file(world, me, handle, |file| Frame::Unlink(Unlink::new(file))),
+            Step::Truncate { handle, bytes } => {
+                on_file(world, me, handle, |file| Frame::Truncate(Truncate::new(file, bytes)))
+            }
+            Step::Touch { handle, bytes, pattern } => {
+                let bytes = bytes.map(|bytes| process.draw(bytes));
+                let file = process.handles.get(handle.0 as usize).and_then(|open| open.file);
+                file.map_or(Outcome::Continue, |file| {
+                    Outcome::Call(Frame::Touch(Touch::new(world, file, bytes, pattern)))
+                })
+            }
             Step::DropCache(handle) => {
                 on_file(world, me, handle, |file| Frame::DropCache(DropCache::new(file)))
             }

@@ -186,6 +186,12 @@ enum WindowPhase {
 }
 
 impl ReadWindow {
+    /// One page and no more.
+    pub(super) fn one(file: FileId, page: u32) -> Self {
+        let end = page.saturating_add(1);
+        Self { file, next: page, end, mark: None, unplug_for: None, run: 0, phase: WindowPhase::Allocate }
+    }
+
     pub(super) fn step(&mut self, world: &mut World, me: TaskId) -> Step {
         match self.phase {
             WindowPhase::Allocate => {

@@ -1,7 +1,7 @@
 //! The steps of a process.
 
 use crate::text::{Field, Place, Problems, Scale, Table, parse_quantity};
-use crate::workload::check::{MAX_BYTES, MAX_CALL_BYTES, MAX_STEPS, MAX_TIME_NS};
+use crate::workload::check::{MAX_BYTES, MAX_CALL_BYTES, MAX_HOLE_BYTES, MAX_STEPS, MAX_TIME_NS};
 use crate::workload::program::{
     Branch, FileSpec, HandleId, MarkId, Operand, Pattern, ProcessSpec, Step, Times,
 };
@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 pub(super) const DEFAULT_CALL_BYTES: u64 = 4096;
 
 /// Every verb; a step has exactly one.
-const VERBS: [&str; 16] = [
+const VERBS: [&str; 18] = [
     "repeat",
     "choose",
     "create",
@@ -23,6 +23,8 @@ const VERBS: [&str; 16] = [
     "fdatasync",
     "close",
     "unlink",
+    "truncate",
+    "touch",
     "drop-cache",
     "compute",
     "sleep",
@@ -97,6 +99,13 @@ impl StepReader<'_> {
             "fdatasync" => self.handle(object).map(Step::Fdatasync),
             "close" => self.handle(object).map(Step::Close),
             "unlink" => self.handle(object).map(Step::Unlink),
+            "truncate" => {
+                let handle = self.handle(object);
+                let bytes = table.require("bytes", "its new length, such as \"8 GiB\"", self.problems);
+                let bytes = bytes?.quantity(Scale::Size, &(1..=MAX_HOLE_BYTES), self.problems);
+                Some(Step::Truncate { handle: handle?, bytes: bytes? })
+            }
+            "touch" => self.touch(object, table),
             "drop-cache" => self.handle(object).map(Step::DropCache),
             "compute" => self.operand(object, Scale::Time, &(0..=MAX_TIME_NS)).map(Step::Compute),
             "sleep" => self.operand(object, Scale::Time, &(0..=MAX_TIME_NS)).map(Step::Sleep),
@@ -178,11 +187,9 @@ impl StepReader<'_> {
         let call = table.field("call").map_or(Some(DEFAULT_CALL_BYTES), |field| {
             field.quantity(Scale::Size, &(1..=MAX_CALL_BYTES), self.problems)
         });
-        let patterns = [("sequential", Pattern::Sequential), ("random", Pattern::Random)];
         let pattern = table.field("pattern");
         let is_patterned = pattern.is_some();
-        let pattern =
-            pattern.map_or(Some(Pattern::Sequential), |field| field.one_of(&patterns, self.problems));
+        let pattern = self.pattern(pattern);
         let direct = table.field("direct").map_or(Some(false), |field| field.boolean(self.problems));
         let bytes = table.field("bytes");
         if is_read && bytes.as_ref().is_some_and(|bytes| bytes.node.written() == "\"all\"") {
@@ -203,6 +210,22 @@ impl StepReader<'_> {
         } else {
             Step::Write { handle, bytes, call_bytes, pattern, direct }
         })
+    }
+
+    /// `{ touch = "file" }`: every page of it, in order.
+    fn touch(&mut self, object: &Field<'_>, table: &mut Table<'_>) -> Option<Step> {
+        let handle = self.handle(object);
+        let pattern = self.pattern(table.field("pattern"));
+        let bytes = match table.field("bytes") {
+            Some(bytes) => Some(self.operand(&bytes, Scale::Size, &(1..=MAX_HOLE_BYTES))?),
+            None => None,
+        };
+        Some(Step::Touch { handle: handle?, bytes, pattern: pattern? })
+    }
+
+    fn pattern(&mut self, field: Option<Field<'_>>) -> Option<Pattern> {
+        let patterns = [("sequential", Pattern::Sequential), ("random", Pattern::Random)];
+        field.map_or(Some(Pattern::Sequential), |field| field.one_of(&patterns, self.problems))
     }
 
     fn operand(&mut self, field: &Field<'_>, scale: Scale, bounds: &RangeInclusive<u64>) -> Option<Operand> {

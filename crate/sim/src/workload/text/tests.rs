@@ -282,6 +282,12 @@ mod properties {
             Just(Step::Fsync(handle)),
             Just(Step::Fdatasync(handle)),
             Just(Step::DropCache(handle)),
+            (1_u64..1 << 40).prop_map(move |bytes| Step::Truncate { handle, bytes }),
+            (prop::option::of(1_u64..1 << 40), any::<bool>()).prop_map(move |(bytes, random)| Step::Touch {
+                handle,
+                bytes: bytes.map(Operand::Fixed),
+                pattern: if random { Pattern::Random } else { Pattern::Sequential },
+            }),
             operand(3_600_000_000_000).prop_map(Step::Compute),
             operand(3_600_000_000_000).prop_map(Step::Sleep),
             (1_u32..1000).prop_map(|amount| Step::Mark { mark: MarkId(0), amount }),

@@ -155,6 +155,13 @@ impl Writer<'_> {
             Step::Fdatasync(handle) => on("fdatasync", handle),
             Step::Close(handle) => on("close", handle),
             Step::Unlink(handle) => on("unlink", handle),
+            Step::Truncate { handle, bytes } => {
+                format!("{}, bytes = \"{}\"", on("truncate", handle), format_size(*bytes))
+            }
+            Step::Touch { handle, bytes, pattern } => {
+                let bytes = bytes.map(|bytes| format!(", bytes = {}", operand(bytes, format_size)));
+                on("touch", handle) + &bytes.unwrap_or_default() + pattern_option(*pattern)
+            }
             Step::DropCache(handle) => on("drop-cache", handle),
             Step::Compute(time) => format!("compute = {}", operand(*time, format_time)),
             Step::Sleep(time) => format!("sleep = {}", operand(*time, format_time)),
@@ -185,6 +192,14 @@ fn operand(operand: Operand, format: fn(u64) -> String) -> String {
     }
 }
 
+/// The pattern, if it differs from its default.
+fn pattern_option(pattern: Pattern) -> &'static str {
+    match pattern {
+        Pattern::Sequential => "",
+        Pattern::Random => ", pattern = \"random\"",
+    }
+}
+
 /// The options of a read or write that differ from their defaults.
 fn transfer(bytes: Option<Operand>, call_bytes: u64, pattern: Pattern, direct: bool) -> String {
     let mut text = String::new();
@@ -194,9 +209,7 @@ fn transfer(bytes: Option<Operand>, call_bytes: u64, pattern: Pattern, direct: b
     if call_bytes != DEFAULT_CALL_BYTES {
         let _ = write!(text, ", call = \"{}\"", format_size(call_bytes));
     }
-    if pattern == Pattern::Random {
-        text.push_str(", pattern = \"random\"");
-    }
+    text.push_str(pattern_option(pattern));
     if direct {
         text.push_str(", direct = true");
     }

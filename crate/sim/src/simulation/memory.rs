@@ -1,0 +1,226 @@
+//! The machine's memory within the simulation: who asks, who reclaims, who naps, and what becomes of the pages.
+//!
+//! *Models:* the costs of faults and of reclaim on a CPU, two reclaimers in each other's way, naps that end at a tick or when the
+//! block layer says so, mappings that lose the pages reclaim takes.
+//! *Does not model:* the OOM killer's choice (the run ends there), pages of the page cache that only system calls use.
+//! *Follows:* docs/model/reclaim.md, sections 0.5, 2.9 and 5.1.
+
+use super::operation::Outcome;
+use super::world::{Event, World};
+use crate::fs::FileId;
+use crate::mm::{
+    Caller, FrameId, Kswapd, Memory, Nap, NapQueue, NewPage, Owner, OwnerInfo, PageTable, Request, Work,
+};
+use crate::observe::{BUCKETS, Series};
+use crate::task::{TaskId, WaitOn};
+
+/// Even a step without a page takes some time, in nanoseconds.
+const LEAST_STEP_NS: u64 = 100;
+/// Buckets of series as wide as this at first; they double as the run goes on.
+const FINEST_BUCKET_NS: u64 = 1_000_000;
+
+/// A mapping of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Mapping {
+    pub(crate) file: FileId,
+    pub(crate) table: PageTable,
+}
+
+/// Memory, kswapd, and what the tasks have to do with them.
+#[derive(Clone, Debug)]
+pub(crate) struct MachineMemory {
+    pub(crate) memory: Memory,
+    pub(crate) kswapd: Kswapd,
+    /// By number of the owner.
+    pub(crate) mappings: Vec<Mapping>,
+    /// Until when each CPU is in the middle of a batch of reclaim, in nanoseconds.
+    reclaims_until_ns: Vec<u64>,
+    /// What each task's last slow allocation came to; taken by whoever asked.
+    granted: Vec<Option<Option<FrameId>>>,
+    /// CPU time of tasks on the allocator's slow path, in nanoseconds.
+    pub(crate) direct_reclaim_ns: u64,
+    /// Free pages over time, by zone.
+    pub(crate) free: Vec<Series>,
+    /// Pages looked at over time: by kswapd, by tasks that want memory.
+    pub(crate) scanned: [Series; 2],
+    /// A task has called the OOM killer.
+    pub(crate) out_of_memory: Option<TaskId>,
+}
+
+impl MachineMemory {
+    pub(super) fn new(memory: Memory, cpus: usize, tasks: usize) -> Self {
+        let series = || Series::new(FINEST_BUCKET_NS, BUCKETS);
+        Self {
+            kswapd: Kswapd::new(0),
+            mappings: Vec::new(),
+            reclaims_until_ns: vec![0; cpus],
+            granted: vec![None; tasks],
+            direct_reclaim_ns: 0,
+            free: memory.zones().iter().map(|_| series()).collect(),
+            scanned: [series(), series()],
+            out_of_memory: None,
+            memory,
+        }
+    }
+
+    /// The number of the file's mapping, which is made if there is none yet.
+    pub(crate) fn map(&mut self, file: FileId) -> u32 {
+        if let Some(known) = self.mappings.iter().position(|mapping| mapping.file == file) {
+            return known as u32;
+        }
+        let info = OwnerInfo { has_writepage: true, device: 1, ..OwnerInfo::default() };
+        self.mappings.push(Mapping { file, table: PageTable::default() });
+        self.memory.add_owner(info)
+    }
+
+    /// Puts a page that was just allocated into a mapping.
+    pub(crate) fn add_mapped(&mut self, mapping: u32, page: u32, frame: FrameId, cpu: usize) {
+        let owner = Owner { mapping, index: page };
+        let new = NewPage { owner, anon: false, mapped: true, dirty: false, active: false };
+        self.memory.add_page(frame, &new, cpu);
+        self.mappings[mapping as usize].table.set(page, frame);
+        self.memory.vmstat.pgfault += 1;
+        self.memory.vmstat.pgmajfault += 1;
+    }
+
+    /// A nap's length so far is told, now that it is over.
+    pub(crate) fn napped(&mut self, nap: &Nap, slept_ns: u64) {
+        self.memory.napped(nap, slept_ns);
+    }
+
+    /// What the task's slow allocation came to.
+    pub(crate) fn take_granted(&mut self, me: TaskId) -> Option<Option<FrameId>> {
+        self.granted.get_mut(me.index()).and_then(Option::take)
+    }
+
+    pub(crate) fn grant(&mut self, me: TaskId, frame: Option<FrameId>) {
+        if let Some(slot) = self.granted.get_mut(me.index()) {
+            *slot = Some(frame);
+        }
+    }
+}
+
+impl World {
+    /// How a task asks for memory.
+    pub(crate) fn caller(&self, me: TaskId) -> Caller {
+        Caller::on_cpu(self.scheduler.cpu_of(me).unwrap_or(0))
+    }
+
+    /// What a step of reclaim or of the allocator costs, as the outcome of the task's step.
+    pub(crate) fn reclaim_cost_ns(&mut self, me: TaskId, work: &Work) -> u64 {
+        let plain = u64::from(work.looked_at) * self.host.scan_page_ns
+            + u64::from(work.freed) * self.host.free_page_ns;
+        if plain == 0 {
+            return LEAST_STEP_NS;
+        }
+        let cpu = self.scheduler.cpu_of(me).unwrap_or(0);
+        let now_ns = self.now_ns;
+        let contended_percent = self.host.contended_percent;
+        let Some(memory) = &mut self.memory else { return plain };
+        let mut others = memory.reclaims_until_ns.iter().enumerate();
+        let is_contended = others.any(|(other, &until_ns)| other != cpu && until_ns > now_ns);
+        let cost_ns = if is_contended { plain * contended_percent / 100 } else { plain };
+        if work.looked_at != 0 {
+            let by = usize::from(self.threads.kswapd != Some(me));
+            memory.scanned[by].count(now_ns, work.looked_at.into());
+        }
+        if work.batches != 0 {
+            memory.reclaims_until_ns[cpu] = now_ns + cost_ns;
+        }
+        cost_ns
+    }
+
+    /// Carries out what memory management has asked the rest of the machine for.
+    pub(crate) fn follow_up_memory(&mut self) {
+        let now_ns = self.now_ns;
+        let Some(memory) = &mut self.memory else { return };
+        for (series, zone) in memory.free.iter_mut().zip(memory.memory.zones()) {
+            series.set(now_ns, zone.free.max(0).unsigned_abs());
+        }
+        if memory.memory.out.is_empty() {
+            return;
+        }
+        let mut out = std::mem::take(&mut memory.memory.out);
+        for removed in &out.removed {
+            let Some(mapping) = memory.mappings.get_mut(removed.owner.mapping as usize) else { continue };
+            mapping.table.clear(removed.owner.index);
+            self.files.get_mut(mapping.file).cache.forget(removed.owner.index);
+        }
+        let wakes_kswapd = out.wake_kswapd;
+        out.clear();
+        // Keep the allocations.
+        memory.memory.out = out;
+        if wakes_kswapd && let Some(kswapd) = self.threads.kswapd {
+            let sleeps = self.tasks[kswapd.index()].wait.as_ref();
+            if sleeps.is_some_and(|wait| matches!(wait.on, WaitOn::Work | WaitOn::Doze)) {
+                self.wake(kswapd, None);
+            }
+        }
+    }
+
+    /// A nap that begins now: it ends at a tick at the latest.
+    pub(crate) fn begin_nap(&mut self, me: TaskId, queue: NapQueue, jiffies: u64) -> Outcome {
+        self.wait_at_most(me, WaitOn::Congestion(queue), jiffies)
+    }
+
+    /// A wait that ends at the latest at the `jiffies`-th tick.
+    pub(crate) fn wait_at_most(&mut self, me: TaskId, on: WaitOn, jiffies: u64) -> Outcome {
+        let wake_ns = self.clock.timer_ns(self.now_ns, jiffies);
+        let number = self.tasks[me.index()].upcoming_wait_number();
+        self.schedule(wake_ns, Event::Wake { task: me, number });
+        Outcome::Wait(on)
+    }
+
+    /// Requests of these directions were freed on a queue that is not full: whoever sleeps for congestion of the kind wakes up
+    /// (section 5.1, R5.4), whether or not anything was congested.
+    pub(crate) fn wake_congested(&mut self, freed: [bool; 2]) {
+        if self.blocked.is_empty() {
+            return;
+        }
+        self.wake_all(None, |on| match on {
+            WaitOn::Congestion(NapQueue::Sync) => freed[1],
+            WaitOn::Congestion(NapQueue::Async | NapQueue::AsyncThenSync) => freed[0],
+            _ => false,
+        });
+    }
+
+    /// The memory's counters and state; `None` where memory is not simulated.
+    #[must_use]
+    pub fn memory(&self) -> Option<&Memory> {
+        self.memory.as_ref().map(|memory| &memory.memory)
+    }
+
+    /// Free pages over time, by the zone's name, for zones that have pages; nothing where memory is not simulated.
+    pub fn free_pages_over_time(&self) -> impl Iterator<Item = (&'static str, &Series)> {
+        let memory = self.memory.iter();
+        memory.flat_map(|memory| {
+            let zones = memory.memory.zones().iter().zip(&memory.free);
+            zones.filter(|(zone, _)| zone.is_populated()).map(|(zone, series)| (zone.kind.name(), series))
+        })
+    }
+
+    /// Pages that reclaim has looked at over time: by kswapd, and by tasks that wanted memory.
+    #[must_use]
+    pub fn scanned_over_time(&self) -> Option<&[Series; 2]> {
+        self.memory.as_ref().map(|memory| &memory.scanned)
+    }
+
+    /// Pages of kernel memory that page tables take.
+    #[must_use]
+    pub fn page_table_pages(&self) -> u64 {
+        let tables = self.memory.iter().flat_map(|memory| &memory.mappings);
+        tables.map(|mapping| u64::from(mapping.table.table_pages())).sum()
+    }
+
+    /// CPU time that tasks have spent on the allocator's slow path, in nanoseconds.
+    #[must_use]
+    pub fn direct_reclaim_ns(&self) -> u64 {
+        self.memory.as_ref().map_or(0, |memory| memory.direct_reclaim_ns)
+    }
+
+    /// Tries to allocate at once, without ever waiting.
+    pub(crate) fn allocate_at_once(&mut self, me: TaskId, request: Request) -> Option<FrameId> {
+        let caller = self.caller(me);
+        self.memory.as_mut()?.memory.allocate_at_once(request, &caller)
+    }
+}

@@ -1,0 +1,94 @@
+//! A task's way through the allocator's slow path.
+//!
+//! *Models:* one batch of work a step, naps that end at a tick or when requests complete, waiting for a page's write.
+//! *Does not model:* the OOM killer: the run ends where it is called.
+//! *Follows:* docs/model/reclaim.md, sections 2.9 and 5.1.
+
+use super::Outcome;
+use crate::mm::{Allocation, FrameId, Nap, Request, Step};
+use crate::simulation::world::World;
+use crate::task::{TaskId, WaitOn};
+
+/// One request that could not be met at once. What it comes to is left with the memory, see `take_granted`.
+#[derive(Clone, Debug)]
+pub(crate) struct Allocate {
+    allocation: Box<Allocation>,
+    phase: Phase,
+}
+
+#[derive(Clone, Debug)]
+enum Phase {
+    Work,
+    /// The CPU time before the nap has passed.
+    Nap(Nap),
+    /// The nap began at this time.
+    Napping(Nap, u64),
+    WaitWritten(FrameId),
+    Finish(Option<FrameId>),
+}
+
+impl Allocate {
+    pub(crate) fn new(world: &World, me: TaskId, request: Request) -> Self {
+        Self { allocation: Box::new(Allocation::new(request, world.caller(me))), phase: Phase::Work }
+    }
+
+    pub(super) fn step(&mut self, world: &mut World, me: TaskId) -> Outcome {
+        match self.phase {
+            Phase::Work => self.work(world, me),
+            Phase::Nap(nap) => {
+                self.phase = Phase::Napping(nap, world.now_ns);
+                world.begin_nap(me, nap.queue, nap.jiffies)
+            }
+            Phase::Napping(nap, began_ns) => {
+                let slept_ns = world.now_ns - began_ns;
+                if let Some(memory) = &mut world.memory {
+                    memory.napped(&nap, slept_ns);
+                }
+                self.phase = Phase::Work;
+                Outcome::Continue
+            }
+            Phase::WaitWritten(frame) => {
+                let is_being_written = world.memory().is_some_and(|memory| memory.is_under_writeback(frame));
+                if is_being_written {
+                    world.unplug(me);
+                    return Outcome::Wait(WaitOn::PageWritten(frame));
+                }
+                self.phase = Phase::Work;
+                Outcome::Continue
+            }
+            Phase::Finish(frame) => {
+                if let Some(memory) = &mut world.memory {
+                    memory.grant(me, frame);
+                }
+                Outcome::Done
+            }
+        }
+    }
+
+    fn work(&mut self, world: &mut World, me: TaskId) -> Outcome {
+        let Some(memory) = &mut world.memory else { return Outcome::Done };
+        memory.memory.set_now(world.now_ns);
+        let step = self.allocation.step(&mut memory.memory);
+        let work = memory.memory.take_work();
+        world.follow_up_memory();
+        let cost_ns = world.reclaim_cost_ns(me, &work);
+        if let Some(memory) = &mut world.memory {
+            memory.direct_reclaim_ns += cost_ns;
+        }
+        self.phase = match step {
+            Step::Work | Step::Yield => Phase::Work,
+            Step::Nap(nap) => Phase::Nap(nap),
+            Step::WaitWritten(frame) => Phase::WaitWritten(frame),
+            Step::Done(frame) => Phase::Finish(frame),
+            Step::Oom => {
+                if let Some(memory) = &mut world.memory {
+                    memory.out_of_memory = Some(me);
+                }
+                Phase::Work
+            }
+            // Only kswapd sleeps so.
+            Step::Sleep(_) => Phase::Work,
+        };
+        Outcome::Cpu(cost_ns)
+    }
+}
