@@ -56,7 +56,8 @@ impl<'e> Reader<'e> {
     }
 
     fn word(&mut self) -> Option<&'e str> {
-        let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_' || character == '.';
+        let is_part =
+            |character: char| character.is_ascii_alphanumeric() || character == '_' || character == '.';
         let end = self.rest.find(|character| !is_part(character)).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at_checked(end)?;
         self.rest = rest.trim_start();
