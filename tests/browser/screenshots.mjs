@@ -8,9 +8,10 @@ const folder = resolve(process.argv[2] ?? "target/screenshots");
 await mkdir(folder, { recursive: true });
 const laboratory = await Laboratory.open();
 try {
-  for (const name of ["index", "embed"]) {
+  const addresses = { index: "index.html", embed: "embed.html", memory: "index.html#1t.experiment=congestion-wait-2010" };
+  for (const [name, address] of Object.entries(addresses)) {
     for (const [look, options] of Object.entries(LOOKS)) {
-      const { page, watch, close } = await laboratory.visit(`${name}.html`, options);
+      const { page, watch, close } = await laboratory.visit(address, options);
       await reached(page);
       const path = join(folder, `${name}-${look}.png`);
       await page.screenshot({ path, fullPage: true });

@@ -3,8 +3,8 @@
 use stallarium_sim::block::exercise;
 use stallarium_sim::engine::EventQueue;
 use stallarium_sim::scenario::{Experiment, KernelChoice, Overrides};
+use stallarium_sim::short_map::ShortMap;
 use stallarium_sim::simulation::{Advance, Budget, Simulation};
-use std::collections::BTreeMap;
 
 /// How many distances the hold model's table holds; it starts again at its end.
 const DISTANCES: usize = 1 << 16;
@@ -27,7 +27,7 @@ pub fn block(elevator: &str, requests: u64) -> Result<Done, String> {
         release: "2.6.35".to_owned(),
         patches: Vec::new(),
         elevator: elevator.to_owned(),
-        tunables: BTreeMap::new(),
+        tunables: ShortMap::new(),
     };
     let done = exercise(&choice, requests).map_err(|error| error.to_string())?;
     Ok(Done { count: done.requests, simulated_ns: done.simulated_ns })

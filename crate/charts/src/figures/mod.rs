@@ -50,6 +50,9 @@ pub struct Context<'a> {
 /// Published numbers by row and column of their table.
 pub type Published = Vec<((String, String), f64)>;
 
+/// Fewer units of work than this make no rate.
+const OFTEN: u64 = 5;
+
 impl<'a> Context<'a> {
     /// The metrics that are measured in this case.
     pub(crate) fn metrics(&self) -> impl Iterator<Item = &'a Metric> {
@@ -64,13 +67,24 @@ impl<'a> Context<'a> {
         self.published.iter().find(is_it).map(|(_, value)| *value)
     }
 
+    /// The same as [`Self::marked`], if units are counted often enough to speak of a rate.
+    pub(crate) fn marked_often(&self, columns: &[Column<'_>]) -> Option<(String, String)> {
+        let (process, mark) = self.marked(columns)?;
+        let count = |column: &Column<'_>| Some(column.run.process(&process)?.mark(&mark)?.count);
+        let most = columns.iter().filter_map(count).max()?;
+        (most >= OFTEN).then_some((process, mark))
+    }
+
     /// The first metric that counts a mark; without an experiment, the first mark of the first run.
     pub(crate) fn marked(&self, columns: &[Column<'_>]) -> Option<(String, String)> {
         let of_metric = self.metrics().find_map(|metric| match &metric.rate {
             Rate::Mark(mark) => Some((metric.process.clone(), mark.clone())),
             _ => None,
         });
-        if of_metric.is_some() || self.experiment.is_some() {
+        let counts_marks = |experiment: &Experiment| {
+            experiment.metrics.iter().any(|metric| matches!(metric.rate, Rate::Mark(_)))
+        };
+        if of_metric.is_some() || self.experiment.is_some_and(counts_marks) {
             return of_metric;
         }
         columns

@@ -18,7 +18,7 @@ const SHARE_MIN_PERCENT: u64 = 2;
 /// Times from one unit of work to the next under each kernel, one plot each. `None` when fewer than two were counted.
 #[must_use]
 pub fn periods(context: &Context<'_>, columns: &[Column<'_>]) -> Option<Figure> {
-    let (process, mark) = context.marked(columns)?;
+    let (process, mark) = context.marked_often(columns)?;
     let found: Vec<(&Column<'_>, &MarkResult)> = columns
         .iter()
         .filter_map(|column| Some((column, column.run.process(&process)?.mark(&mark)?)))

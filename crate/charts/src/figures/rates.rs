@@ -24,7 +24,7 @@ pub(super) fn measure(run: &RunResult, process: &str, rate: &Rate) -> Option<f64
 /// Units of work per second under each kernel: files of fs_mark. `None` when the case counts none.
 #[must_use]
 pub fn rates(context: &Context<'_>, columns: &[Column<'_>]) -> Option<Figure> {
-    let (process, mark) = context.marked(columns)?;
+    let (process, mark) = context.marked_often(columns)?;
     let metric = context.metrics().find(|metric| matches!(metric.rate, Rate::Mark(_)));
     let rate = Rate::Mark(mark.clone());
     let unit = metric.map_or_else(|| format!("{mark}/s"), |metric| metric.unit.clone());

@@ -7,6 +7,9 @@ use stallarium_sim::report::{Subject, Timeline, ZoneResult};
 /// The most points of a line: over shorter stretches a rate is only the noise of single files.
 const POINTS: u64 = 100;
 
+/// Fewer requests than this in a whole run are no load on the device.
+const REQUESTS_MIN: u64 = 10;
+
 /// Which timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timelines {
@@ -28,7 +31,7 @@ type Wanted = Box<dyn Fn(&Subject) -> bool>;
 /// One line for each kernel over the whole run. `None` when no run has such a thing.
 #[must_use]
 pub fn timelines(context: &Context<'_>, columns: &[Column<'_>], which: Timelines) -> Option<Figure> {
-    let marked = context.marked(columns);
+    let marked = context.marked_often(columns);
     let (title, axis, wanted): (String, Axis, Wanted) = match which {
         Timelines::Marks => {
             let (process, mark) = marked?;
@@ -54,7 +57,8 @@ pub fn timelines(context: &Context<'_>, columns: &[Column<'_>], which: Timelines
         }
         Timelines::Free => {
             let zone = largest_zone(columns)?.name.clone();
-            let axis = Axis::new(format!("free pages of {zone}"), Unit::named("pages"));
+            // From the whole zone down to the marks: only a logarithmic axis shows both.
+            let axis = Axis::new(format!("free pages of {zone}, logarithmic"), Unit::named("pages")).log();
             let title = format!("Free memory: {zone} against its marks");
             (title, axis, Box::new(move |subject| *subject == Subject::FreePages { zone: zone.clone() }))
         }
@@ -65,6 +69,8 @@ pub fn timelines(context: &Context<'_>, columns: &[Column<'_>], which: Timelines
             (title, axis, Box::new(|subject| *subject == Subject::Scanned { direct: true }))
         }
         Timelines::Depth => {
+            let requests = |column: &Column<'_>| column.run.queue.completed.iter().sum::<u64>();
+            columns.iter().map(requests).max().filter(|most| *most >= REQUESTS_MIN)?;
             let axis = Axis::new("requests", Unit::named("requests"));
             (
                 "Requests waiting for the device or in it".to_owned(),

@@ -4,6 +4,7 @@ use super::setting::Setting;
 use crate::figures::Published;
 use crate::significant;
 use serde::{Deserialize, Serialize};
+use stallarium_sim::report::explain::duration;
 use stallarium_sim::report::published::{Plan, published_claims, published_data, simulated_table};
 use stallarium_sim::report::{Cell, ClaimResult, ClaimStatus, RowResult, RunResult, TableResult};
 use stallarium_sim::scenario::{Experiment, Overrides, form};
@@ -81,13 +82,24 @@ pub(super) fn quick_look(
     runs: &[RunResult],
 ) -> Result<Judged, String> {
     let published = published_data(experiment)?;
+    // A case that the table does not measure stands for the one it does.
+    let measured = experiment.metrics.first().map(|metric| &metric.case);
+    let is_measured = experiment.metrics.iter().any(|metric| metric.case == setting.case);
+    let mut runs = runs.to_vec();
+    if let (false, Some(measured)) = (is_measured, measured) {
+        runs.iter_mut().for_each(|run| run.case.clone_from(measured));
+    }
+    let runs = &runs[..];
     let table = simulated_table(experiment, &published, runs)?;
-    let seconds = runs.first().map_or(String::new(), |run| format_time(run.elapsed_ns));
+    let seconds = runs.first().map_or(String::new(), |run| duration(run.elapsed_ns as f64));
     let mut remark = format!(
         "From \"{}\", {}, {}. Simulated here: one seed of {seconds}, a quick look. ",
         published.title, published.list, published.date
     );
     remark.push_str(&changes(setting));
+    if !is_measured {
+        remark.push_str("It is a smaller case than the published one: compare ratios, not numbers. ");
+    }
     remark.push_str(
         "What the table claims is stated for the published length and several seeds: run that to judge it.",
     );
@@ -222,7 +234,7 @@ pub(super) fn capital(text: &str) -> String {
     let is_name = text.split_whitespace().next().is_some_and(|word| word.contains('_'));
     let mut letters = text.chars();
     match letters.next() {
-        Some(first) if !is_name => first.to_uppercase().collect::<String>() + letters.as_str(),
+        Some(first) if !is_name => format!("{}{}", first.to_ascii_uppercase(), letters.as_str()),
         _ => text.to_owned(),
     }
 }

@@ -142,9 +142,11 @@ pub fn open_link(fragment: &str) -> Opened {
 
 /// A clause as a sentence.
 fn sentence(clause: &str) -> String {
-    let mut letters = clause.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().collect::<String>()).unwrap_or_default();
-    format!("{first}{}.", letters.as_str().trim_end_matches('.'))
+    let mut sentence = format!("{}.", clause.trim_end_matches('.'));
+    if let Some(first) = sentence.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    sentence
 }
 
 /// The fragment to share, `#` included; empty when the setting cannot be put into a link.

@@ -308,6 +308,7 @@ mod tests {
             RequestFacts { sector: 0, sectors: 0, flags: BioFlags::WRITE.with(BioFlags::FLUSH), task: 0 };
         let event = |time_ns, by, kind| TraceEvent { time_ns, by, kind };
         Detail {
+            states: Vec::new(),
             tasks: vec![TaskName { name: "jbd2/sda1-8".into(), pid: 102, ..TaskName::default() }],
             events: vec![
                 event(1_500, 0, TraceKind::Queue(facts)),

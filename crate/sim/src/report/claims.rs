@@ -1,12 +1,12 @@
 //! Claims: what a published table says, as inequalities that a simulated run must meet.
 
 use super::expression::evaluate;
+use super::json::Json;
 use super::tables::{ClaimResult, ClaimStatus, RowResult, TableResult};
 use crate::scenario::CLAIMS_JSON;
-use serde::Deserialize;
 
 /// One claim, as `published/claims.json` has it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     /// Its id.
     pub id: String,
@@ -19,41 +19,31 @@ pub struct Claim {
     /// How its number is made.
     pub kind: ClaimKind,
     /// The row, for every kind but `absolute-expression`.
-    #[serde(default)]
     pub metric: String,
     /// Arithmetic on rows, for `absolute-expression`.
-    #[serde(default)]
     pub expression: String,
     /// The column, or several that each have to meet the claim.
-    pub of: OneOrMany<String>,
+    pub of: Vec<String>,
     /// The column it is divided by, for ratios.
-    #[serde(default)]
     pub to: Option<String>,
     /// The table of `of`, for `ratio-across-tables`.
-    #[serde(default)]
     pub of_table: Option<String>,
     /// The table of `to`, for `ratio-across-tables`.
-    #[serde(default)]
     pub to_table: Option<String>,
-    /// The published number, or one for each column of `of`.
-    #[serde(default)]
-    pub published: Option<OneOrMany<f64>>,
+    /// The published number, or one for each column of `of`; empty when there is none.
+    pub published: Vec<f64>,
     /// The least the number may be.
-    #[serde(default)]
     pub at_least: Option<f64>,
     /// The most the number may be.
-    #[serde(default)]
     pub at_most: Option<f64>,
     /// How far it is to be taken.
     pub status: ClaimStatus,
     /// What is known about it.
-    #[serde(default)]
     pub note: String,
 }
 
 /// How a claim's number is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimKind {
     /// Mean of the metric in column `of` by that in column `to`.
     Ratio,
@@ -65,38 +55,17 @@ pub enum ClaimKind {
     AbsoluteExpression,
 }
 
-/// A value, or a list of them.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub enum OneOrMany<T> {
-    /// One.
-    One(T),
-    /// Several.
-    Many(Vec<T>),
-}
-
-impl<T> OneOrMany<T> {
-    fn as_slice(&self) -> &[T] {
-        match self {
-            Self::One(value) => std::slice::from_ref(value),
-            Self::Many(values) => values,
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct ClaimsFile {
-    claims: Vec<Claim>,
-}
-
 /// The claims of one experiment, in their order.
 ///
 /// # Errors
 /// The embedded file cannot be read: a defect of the program.
 pub(super) fn claims_of(experiment: &str) -> Result<Vec<Claim>, String> {
-    let file: ClaimsFile =
-        serde_json::from_str(CLAIMS_JSON).map_err(|error| format!("the published claims: {error}"))?;
-    Ok(file.claims.into_iter().filter(|claim| claim.experiment == experiment).collect())
+    let read = || -> Result<Vec<Claim>, String> {
+        let file = Json::parse(CLAIMS_JSON)?;
+        let claims = file.get("claims").list().iter();
+        claims.filter(|claim| claim.get("experiment").text() == Some(experiment)).map(Claim::read).collect()
+    };
+    read().map_err(|error| format!("the published claims: {error}"))
 }
 
 /// A ratio of two means. If either is 0, one half is added to both: counts of nothing can then be compared.
@@ -104,12 +73,52 @@ pub(super) fn ratio(of: f64, to: f64) -> f64 {
     if of == 0.0 || to == 0.0 { (of + 0.5) / (to + 0.5) } else { of / to }
 }
 
+/// The value that goes with the text under a key.
+fn one_of<T: Copy>(json: &Json, key: &str, choices: &[(&str, T)]) -> Result<T, String> {
+    let name = json.name(key)?;
+    let found = choices.iter().find(|(known, _)| *known == name);
+    found.map(|(_, value)| *value).ok_or_else(|| format!("{name} is no {key} of a claim"))
+}
+
 impl Claim {
+    /// A claim of the file.
+    ///
+    /// # Errors
+    /// What is missing, or is not known.
+    fn read(json: &Json) -> Result<Self, String> {
+        let optional = |key: &str| json.get(key).text().map(str::to_owned);
+        let kinds = [
+            ("ratio", ClaimKind::Ratio),
+            ("ratio-across-tables", ClaimKind::RatioAcrossTables),
+            ("absolute", ClaimKind::Absolute),
+            ("absolute-expression", ClaimKind::AbsoluteExpression),
+        ];
+        let statuses =
+            [("firm", ClaimStatus::Firm), ("reach", ClaimStatus::Reach), ("open", ClaimStatus::Open)];
+        Ok(Self {
+            id: json.name("id")?,
+            experiment: json.name("experiment")?,
+            table: json.name("table")?,
+            says: json.name("says")?,
+            kind: one_of(json, "kind", &kinds)?,
+            metric: json.words("metric"),
+            expression: json.words("expression"),
+            of: json.get("of").list().iter().filter_map(Json::text).map(str::to_owned).collect(),
+            to: optional("to"),
+            of_table: optional("of_table"),
+            to_table: optional("to_table"),
+            published: json.get("published").list().iter().filter_map(Json::number).collect(),
+            at_least: json.get("at_least").number(),
+            at_most: json.get("at_most").number(),
+            status: one_of(json, "status", &statuses)?,
+            note: json.words("note"),
+        })
+    }
+
     /// Tries the claim on simulated tables. A number that is missing fails it, and the sentence says so.
     #[must_use]
     pub fn try_on(&self, tables: &[TableResult]) -> ClaimResult {
-        let numbers: Option<Vec<f64>> =
-            self.of.as_slice().iter().map(|column| self.number(column, tables)).collect();
+        let numbers: Option<Vec<f64>> = self.of.iter().map(|column| self.number(column, tables)).collect();
         let numbers = numbers.filter(|numbers| !numbers.is_empty());
         // Of several columns, the one that is farthest out has to be within the bounds.
         let worst = numbers.as_ref().and_then(|numbers| {
@@ -119,10 +128,8 @@ impl Claim {
             (0..numbers.len()).max_by(by_excess).map(|index| (index, numbers[index]))
         });
         let simulated = worst.map(|(_, number)| number);
-        let published = self.published.as_ref().and_then(|published| {
-            let all = published.as_slice();
-            all.get(worst.map_or(0, |(index, _)| index)).or(all.first()).copied()
-        });
+        let index = worst.map_or(0, |(index, _)| index);
+        let published = self.published.get(index).or(self.published.first()).copied();
         let holds = simulated.is_some_and(|number| self.excess(number) <= 0.0);
         ClaimResult {
             id: self.id.clone(),
@@ -218,7 +225,7 @@ mod tests {
 
     fn claim(json: &str) -> Claim {
         let common = r#""id": "x", "experiment": "e", "table": "t", "says": "it is so", "metric": "fs_mark""#;
-        serde_json::from_str(&format!("{{{common}, {json}}}")).expect("a claim")
+        Json::parse(&format!("{{{common}, {json}}}")).and_then(|json| Claim::read(&json)).expect("a claim")
     }
 
     /// Each side of a bound, and exactly on it.
@@ -281,9 +288,12 @@ mod tests {
     /// Every embedded claim can be read, has a bound, and names what its kind needs.
     #[test]
     fn every_published_claim_is_well_formed() {
-        let file: ClaimsFile = serde_json::from_str(CLAIMS_JSON).expect("it can be read");
-        assert!(file.claims.len() > 20);
-        for claim in file.claims {
+        let file = Json::parse(CLAIMS_JSON).expect("it can be read");
+        let claims = file.get("claims").list();
+        assert!(claims.len() > 20);
+        for json in claims {
+            let claim = Claim::read(json).expect("a claim");
+            assert!(!claim.of.is_empty() && claim.of.len() == json.get("of").list().len(), "{}", claim.id);
             assert!(claim.at_least.is_some() || claim.at_most.is_some(), "{}", claim.id);
             let is_ratio = matches!(claim.kind, ClaimKind::Ratio | ClaimKind::RatioAcrossTables);
             assert_eq!(is_ratio, claim.to.is_some(), "{}", claim.id);

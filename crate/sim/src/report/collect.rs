@@ -9,11 +9,11 @@ use super::results::{
 use super::runner::RunLabel;
 use super::timelines::{Subject, Timeline, Turn};
 use crate::mm::{Lru, NapSite};
-use crate::observe::{CauseTotals, HeldReason, Histogram, Lane, Periods, Series};
+use crate::observe::{CauseTotals, HeldReason, Histogram, Lane, Periods, Series, TaskTrace};
 use crate::scenario::Scenario;
 use crate::short_sort;
 use crate::simulation::{ProcessTotals, World};
-use crate::task::{Task, TaskId};
+use crate::task::{Task, TaskId, TaskState};
 use crate::workload::ProcessSpec;
 
 /// A group of tasks that are shown together.
@@ -67,6 +67,17 @@ pub(super) fn run_result(scenario: &Scenario, label: &RunLabel, world: &World, e
         timelines: timelines(world, &groups),
         detail: None,
     }
+}
+
+/// What each task is doing, by its index.
+pub(super) fn task_states(world: &World) -> Vec<TaskTrace> {
+    let state = |task: &Task| match (task.state, &task.wait) {
+        (TaskState::Running, _) => TaskTrace::Running,
+        (TaskState::Blocked, Some(wait)) => TaskTrace::Blocked(wait.on.kind()),
+        (TaskState::Exited, _) => TaskTrace::Exited,
+        (TaskState::Runnable | TaskState::Blocked, _) => TaskTrace::Runnable,
+    };
+    world.tasks().iter().map(state).collect()
 }
 
 pub(super) fn task_names(scenario: &Scenario, world: &World) -> Vec<TaskName> {

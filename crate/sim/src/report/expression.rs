@@ -1,5 +1,7 @@
 //! Arithmetic on the metrics of a table: names, numbers, `+ - * /` and parentheses.
 
+use super::json::number;
+
 /// The value of `expression`, names looked up with `lookup`; `None` if a name is unknown or the text is malformed.
 pub(super) fn evaluate(expression: &str, lookup: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
     let mut reader = Reader { rest: expression.trim_start(), lookup, depth: 0 };
@@ -44,7 +46,7 @@ impl<'e> Reader<'e> {
         }
         let word = self.word()?;
         let is_number = word.starts_with(|first: char| first.is_ascii_digit());
-        if is_number { word.parse().ok() } else { (self.lookup)(word) }
+        if is_number { number(word) } else { (self.lookup)(word) }
     }
 
     fn one_of<const N: usize>(&mut self, wanted: [char; N]) -> Option<char> {
@@ -54,7 +56,8 @@ impl<'e> Reader<'e> {
     }
 
     fn word(&mut self) -> Option<&'e str> {
-        let is_part = |character: char| character.is_alphanumeric() || character == '_' || character == '.';
+        let is_part =
+            |character: char| character.is_ascii_alphanumeric() || character == '_' || character == '.';
         let end = self.rest.find(|character| !is_part(character)).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at_checked(end)?;
         self.rest = rest.trim_start();

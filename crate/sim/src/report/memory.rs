@@ -101,10 +101,11 @@ pub fn identity(base: &RunResult, other: &RunResult) -> Option<String> {
     let signed = |ns: f64| format!("{}{}", if ns < 0.0 { "-" } else { "+" }, duration(ns.abs()));
     let listed: Vec<String> = parts.iter().map(|(ns, what)| format!("{} {what}", signed(*ns))).collect();
     let rest = elapsed - parts.iter().map(|part| part.0).sum::<f64>();
+    let more = if elapsed < 0.0 { "less" } else { "more" };
     Some(format!(
-        "{} takes {} against {}: {}, {} everything else.",
+        "In all, {} takes {} {more} than {}: {}, {} everything else.",
         other.kernel,
-        signed(elapsed),
+        duration(elapsed.abs()),
         base.kernel,
         listed.join(", "),
         signed(rest)
@@ -148,7 +149,7 @@ mod tests {
         let s = 1_000_000_000;
         let before = with("old", 500 * s, s, [10 * s, 60 * s], 1);
         let after = with("new", 560 * s, 80 * s, [50 * s, 0], 2);
-        let expected = "new takes +60.0 s against old: +79.0 s direct reclaim on the CPU, +40.0 s sleeps between two attempts to allocate, \
+        let expected = "In all, new takes 60.0 s more than old: +79.0 s direct reclaim on the CPU, +40.0 s sleeps between two attempts to allocate, \
                         -60.0 s sleeps of direct reclaim, +1.0 s everything else.";
         assert_eq!(identity(&before, &after).as_deref(), Some(expected));
     }

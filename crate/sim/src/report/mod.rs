@@ -10,6 +10,7 @@ pub mod events;
 pub mod explain;
 mod expression;
 mod histogram;
+mod json;
 mod layout;
 pub mod memory;
 pub mod published;
@@ -21,7 +22,7 @@ mod tables;
 mod terms;
 mod timelines;
 
-pub use claims::{Claim, ClaimKind, OneOrMany};
+pub use claims::{Claim, ClaimKind};
 pub use digest::Digest;
 pub use histogram::PeriodHistogram;
 pub use results::{

@@ -3,43 +3,39 @@
 use super::claims::{Claim, claims_of};
 use super::compare::{RowSpec, table};
 use super::explain;
+use super::json::Json;
 use super::results::{ExperimentResult, RunResult};
 use super::statistics::median;
 use super::tables::{Better, TableResult};
 use crate::scenario::{Case, Experiment, Overrides, Problem, Scenario};
 use crate::short_sort;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// What `published/ID.json` says, as far as it is needed here.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct PublishedData {
     /// The message's subject.
     pub title: String,
     /// When it was sent.
     pub date: String,
     /// The mailing list.
-    #[serde(default)]
     pub list: String,
     /// The machine, as far as it is known.
-    #[serde(default)]
     pub machine: String,
     /// Remarks.
-    #[serde(default)]
     pub notes: String,
     /// The tables.
     pub tables: Vec<PublishedTable>,
 }
 
 /// A published table.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct PublishedTable {
     /// Its id.
     pub id: String,
     /// Its caption.
-    #[serde(default)]
     pub caption: String,
     /// The column that its author compared with; the first if he did not say.
-    #[serde(default)]
     pub baseline: Option<String>,
     /// Labels of the columns.
     pub columns: Vec<String>,
@@ -48,20 +44,17 @@ pub struct PublishedTable {
 }
 
 /// A row of a published table.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct PublishedRow {
     /// The metric.
     pub metric: String,
     /// Its unit.
-    #[serde(default)]
     pub unit: String,
     /// Which direction is good.
-    #[serde(default)]
     pub better: Better,
     /// The numbers, one for each column; `None` where the author has none.
     pub values: Vec<Option<f64>>,
     /// The author could not explain them.
-    #[serde(default)]
     pub unexplained: bool,
 }
 
@@ -171,7 +164,50 @@ impl Plan {
 /// There is none, or it cannot be read.
 pub fn published_data(experiment: &Experiment) -> Result<PublishedData, String> {
     let text = experiment.published_json().ok_or("no published data is embedded")?;
-    serde_json::from_str(text).map_err(|error| format!("the published data of {}: {error}", experiment.id))
+    let read = || PublishedData::read(&Json::parse(text)?);
+    read().map_err(|error| format!("the published data of {}: {error}", experiment.id))
+}
+
+impl PublishedData {
+    fn read(json: &Json) -> Result<Self, String> {
+        Ok(Self {
+            title: json.name("title")?,
+            date: json.name("date")?,
+            list: json.words("list"),
+            machine: json.words("machine"),
+            notes: json.words("notes"),
+            tables: json.get("tables").list().iter().map(PublishedTable::read).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl PublishedTable {
+    fn read(json: &Json) -> Result<Self, String> {
+        Ok(Self {
+            id: json.name("id")?,
+            caption: json.words("caption"),
+            baseline: json.get("baseline").text().map(str::to_owned),
+            columns: json.get("columns").list().iter().filter_map(Json::text).map(str::to_owned).collect(),
+            rows: json.get("rows").list().iter().map(PublishedRow::read).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl PublishedRow {
+    fn read(json: &Json) -> Result<Self, String> {
+        Ok(Self {
+            metric: json.name("metric")?,
+            unit: json.words("unit"),
+            better: match json.words("better").as_str() {
+                "" | "higher" => Better::Higher,
+                "lower" => Better::Lower,
+                "none" => Better::None,
+                other => return Err(format!("{other} is no direction")),
+            },
+            values: json.get("values").list().iter().map(Json::number).collect(),
+            unexplained: *json.get("unexplained") == Json::Boolean(true),
+        })
+    }
 }
 
 /// The claims that an experiment's tables make.

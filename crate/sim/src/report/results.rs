@@ -8,7 +8,7 @@ use super::histogram::PeriodHistogram;
 use super::tables::{ClaimResult, TableResult};
 use super::timelines::{Subject, Timeline, Turn};
 use crate::mm::NapSite;
-use crate::observe::{CauseKind, HeldReason, SchedulerCounters, TraceEvent};
+use crate::observe::{CauseKind, HeldReason, SchedulerCounters, TaskTrace, TraceEvent};
 use serde::{Deserialize, Serialize};
 
 /// Everything that is kept of one run.
@@ -327,6 +327,8 @@ pub struct Detail {
     pub to_ns: u64,
     /// The tasks by their index, which trace events carry.
     pub tasks: Vec<TaskName>,
+    /// What each task was doing when the window began, by its index.
+    pub states: Vec<TaskTrace>,
     /// What happened, oldest first.
     pub events: Vec<TraceEvent>,
     /// Entries that did not fit: the window's end is missing.

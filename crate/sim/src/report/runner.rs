@@ -221,6 +221,7 @@ impl Runner {
         if from_ns > 0 {
             again.advance_to(from_ns - 1)?;
         }
+        let states = collect::task_states(again.simulation.world());
         again.simulation.set_trace_limit(entries_max.max(1));
         again.advance_to(to_ns)?;
         let dropped = again.simulation.world().recorder().dropped();
@@ -233,7 +234,7 @@ impl Runner {
             return Err(DetailError::Differs(again.agreed_ns()));
         }
         let tasks = collect::task_names(&self.scenario, self.simulation.world());
-        Ok(Detail { from_ns, to_ns, tasks, events, dropped })
+        Ok(Detail { from_ns, to_ns, tasks, states, events, dropped })
     }
 
     /// A step of the trail is reached: its digest, and perhaps a checkpoint.

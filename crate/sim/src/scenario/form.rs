@@ -82,7 +82,7 @@ pub fn fields(link: &Link, file: &ScenarioFile) -> Vec<Field> {
 pub fn complaint(problem: &Problem) -> String {
     let mut text = problem.message.clone();
     if let Some(first) = text.get(..1) {
-        text = first.to_uppercase() + text.get(1..).unwrap_or("");
+        text = first.to_ascii_uppercase() + text.get(1..).unwrap_or("");
     }
     let is_bound_named = |allowed: &str| allowed.split(" to ").all(|bound| text.contains(bound));
     match (&problem.nearest, &problem.allowed) {

@@ -189,11 +189,11 @@ impl Problems {
 /// slip (a letter missing, added, wrong, or two swapped) in three letters.
 #[must_use]
 pub fn nearest_name<'n>(written: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let written = shortened(written).to_lowercase();
+    let written = shortened(written).to_ascii_lowercase();
     names
         .into_iter()
         .filter(|name| !name.is_empty())
-        .map(|name| (strsim::damerau_levenshtein(&written, &name.to_lowercase()), name))
+        .map(|name| (strsim::damerau_levenshtein(&written, &name.to_ascii_lowercase()), name))
         .filter(|(slips, name)| *slips <= name.chars().count().max(written.chars().count()).div_ceil(3))
         .min_by_key(|(slips, _)| *slips)
         .map(|(_, name)| name)

@@ -46,6 +46,9 @@ pub(super) fn figure(closeup: &Closeup) -> Option<Figure> {
             lane.intervals.push(Interval::new(from, to, category));
         }
     };
+    for (current, state) in states.iter_mut().zip(&closeup.detail.states) {
+        current.change(closeup.detail.from_ns, category(*state));
+    }
     for event in &closeup.detail.events {
         match event.kind {
             TraceKind::Task(task, state) => {
