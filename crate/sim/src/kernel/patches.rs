@@ -226,6 +226,8 @@ static PATCHES: [PatchInfo; 20] = [
             policy.mm.retry_nap = sync;
             policy.mm.reclaim_nap = policy.mm.reclaim_nap.map(|_| sync);
             policy.mm.kswapd_nap.rule = sync;
+            policy.mm.other_naps = NapQueue::Sync;
+            policy.mm.lumpy.second_pass.nap = policy.mm.lumpy.second_pass.nap.map(|_| NapQueue::Sync);
         },
     },
     PatchInfo {

@@ -1,11 +1,11 @@
 //! Memory management rules of each release.
 //!
-//! *Follows:* docs/model/reclaim.md, sections 1 to 5; Linux 2.6.30 to 2.6.37, `mm/page_alloc.c`, `mm/vmscan.c`. The release
-//! candidate in which a rule of 2.6.32 changed, and 2.6.33's place between 2.6.32 and 2.6.34, are from memory.
+//! *Follows:* docs/model/reclaim.md, sections 1 to 5; `mm/page_alloc.c` and `mm/vmscan.c` of each Linux from 2.6.30 to 2.6.37, of
+//! 2.6.32-rc5 and of 2.6.36-rc2. That the first candidates of 2.6.32 are as the fifth is from memory.
 
 use crate::mm::{
-    BalanceCheck, CongestionSwitch, DrainRule, FileLowRule, KswapdNap, LumpySecondPass, MemoryPolicy,
-    NapQueue, NapRule, ReclaimResult, References, ScanDivision, ZoneExit,
+    AnonAging, BalanceCheck, CongestionSwitch, DrainRule, FileLowRule, KswapdNap, LumpyRules,
+    LumpySecondPass, MemoryPolicy, NapQueue, NapRule, ReclaimResult, References, ScanDivision, ZoneExit,
 };
 
 /// The releases, in the order in which their rules apply.
@@ -53,17 +53,25 @@ pub(super) fn memory_policy(release: &str) -> Option<MemoryPolicy> {
     Some(MemoryPolicy {
         retry_nap: direct_nap,
         reclaim_nap: Some(direct_nap),
+        other_naps: queue,
         restart_wakes_kswapd: generation != G::V31 && generation != G::V32Early,
+        keeps_allocation_flags: since(G::V31),
         real_time_harder_in_interrupt: generation == G::V31 || generation == G::V32Early,
         drain: if since(G::V36) { DrainRule::AfterFailedAttempt } else { DrainRule::HighOrder },
         free_counter_leaks: since(G::V31) && !since(G::V33),
         per_cpu_lists_mixed: !since(G::V32Early),
+        per_cpu_lists_keep_reserve: generation != G::V32Early && generation != G::V32,
         reserve_blocks_max: if since(G::V31) { 2 } else { u32::MAX },
+        fallback_takes_all_pageblocks: since(G::V32Early),
         free_to_tail_if_merging: since(G::V35),
         no_oom_below_normal: since(G::V36),
-        reclaim_result: if since(G::V35) { ReclaimResult::OneIfHope } else { ReclaimResult::ZeroIfHopeless },
+        reclaim_result: match generation {
+            _ if since(G::V36) => ReclaimResult::OneIfReclaimable,
+            _ if since(G::V35) => ReclaimResult::OneIfHope,
+            _ => ReclaimResult::ZeroIfHopeless,
+        },
         kswapd_two_stage_sleep: since(G::V33),
-        balance_check: if since(G::V33) { BalanceCheck::AfterShrink } else { BalanceCheck::BeforeShrink },
+        balance_check: if since(G::V34) { BalanceCheck::AfterShrink } else { BalanceCheck::BeforeShrink },
         kswapd_nap: KswapdNap {
             rule: NapRule::Always(queue),
             not_under_min: since(G::V33),
@@ -72,11 +80,28 @@ pub(super) fn memory_policy(release: &str) -> Option<MemoryPolicy> {
         balanced_clears_congested: since(G::V37),
         zone_exit: if since(G::V33) { ZoneExit::AtTarget } else { ZoneExit::MoreThanBatch },
         scan_division: if since(G::V35) { ScanDivision::Fraction } else { ScanDivision::Percent },
+        last_pass_ignores_swap: !since(G::V31),
+        scans_whole_batches: !since(G::Mmotm201008),
+        spare_turn_scans_inactive: !since(G::V33),
+        anon_counts_without_swap: !since(G::V32Early),
+        kswapd_anon_aging: if since(G::V37) { AnonAging::SwapArea } else { AnonAging::Always },
+        zone_anon_aging: match generation {
+            _ if since(G::V37) => AnonAging::SwapArea,
+            _ if since(G::V31) => AnonAging::FreeSlot,
+            _ => AnonAging::Always,
+        },
         references: if since(G::V34) { References::TwoTrips } else { References::Activate },
         protects_executables: since(G::V31),
         file_low: if since(G::V31) { FileLowRule::ActiveLonger } else { FileLowRule::Always },
         too_many_isolated: since(G::V32Early),
-        lumpy_second_pass: lumpy_second_pass(generation, queue),
+        lumpy: LumpyRules {
+            second_pass: lumpy_second_pass(generation, queue),
+            ignores_references: since(G::V35),
+            leaves_unswappable: since(G::V32Early),
+            stops_at_neighbour: since(G::V37),
+            ends_at_kept_page: since(G::V37),
+            writes_to_congested: since(G::V37),
+        },
         congestion: CongestionSwitch::Off,
     })
 }

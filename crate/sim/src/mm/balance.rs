@@ -53,6 +53,7 @@ impl Balance {
             control: Control {
                 caller: Caller::kswapd_on_cpu(cpu),
                 order,
+                lumpy: false,
                 may_enter_fs: true,
                 may_io: true,
                 may_writepage: false,
@@ -159,12 +160,13 @@ impl Balance {
         if self.is_skipped(memory, zone) {
             return None;
         }
-        let topped_up = memory.has_swap_space() && memory.is_inactive_low(zone, false);
+        let topped_up =
+            memory.may_age_anon(memory.policy.kswapd_anon_aging) && memory.is_inactive_low(zone, false);
         if topped_up {
             memory.shrink_active(zone, Lru::ActiveAnon, BATCH_PAGES, self.control.caller.cpu);
         }
         if !self.passes(memory, zone, Mark::High, 0) {
-            let with_anon = memory.has_swap_space();
+            let with_anon = memory.counts_anon();
             self.end = zone;
             self.zone = 0;
             self.lru_pages = memory.zones[..=zone].iter().map(|zone| zone.reclaimable_pages(with_anon)).sum();
@@ -183,7 +185,7 @@ impl Balance {
             return;
         }
         if memory.policy.balance_check == BalanceCheck::BeforeShrink {
-            self.look_at_marks(memory, self.zone);
+            self.all_ok &= self.passes(memory, self.zone, Mark::High, self.end);
         }
         self.control.scanned = 0;
         self.stage = Stage::AfterZone;
@@ -203,12 +205,12 @@ impl Balance {
         self.stage = Stage::Zone;
         let index = self.zone;
         self.zone += 1;
-        let with_anon = memory.has_swap_space();
+        let with_anon = memory.counts_anon();
         let zone = &mut memory.zones[index];
         if zone.all_unreclaimable {
             return;
         }
-        if slab.objects == 0 && zone.pages_scanned >= 6 * zone.reclaimable_pages(with_anon) {
+        if slab.objects == 0 && !zone.is_reclaimable(with_anon) {
             zone.all_unreclaimable = true;
         }
         if self.total_scanned > 2 * u64::from(BATCH_PAGES)
@@ -216,22 +218,14 @@ impl Balance {
         {
             self.control.may_writepage = true;
         }
-        if memory.policy.balance_check == BalanceCheck::AfterShrink
-            && self.look_at_marks(memory, index)
-            && memory.policy.balanced_clears_congested
-        {
-            memory.zones[index].congested = false;
+        self.under_min |= !self.passes(memory, index, Mark::Min, self.end);
+        if memory.policy.balance_check == BalanceCheck::AfterShrink {
+            let is_ok = self.passes(memory, index, Mark::High, self.end);
+            self.all_ok &= is_ok;
+            if is_ok && memory.policy.balanced_clears_congested {
+                memory.zones[index].congested = false;
+            }
         }
-    }
-
-    /// Whether a zone passes HIGH; notes if it does not, and if it even fails MIN.
-    fn look_at_marks(&mut self, memory: &Memory, zone: usize) -> bool {
-        let is_ok = self.passes(memory, zone, Mark::High, self.end);
-        if !is_ok {
-            self.all_ok = false;
-            self.under_min |= !self.passes(memory, zone, Mark::Min, self.end);
-        }
-        is_ok
     }
 
     /// Parts D to F.

@@ -88,7 +88,8 @@ fn take_fallback(frames: &mut Frames, zone: &mut Zone, order: usize, wanted: Mob
             detach(frames, zone, frame, k);
             if k >= pageblock_order {
                 let first = zone.pageblock(frame);
-                zone.pageblocks[first..first + (1 << (k - pageblock_order))].fill(wanted);
+                let blocks = if zone.fallback_takes_all_pageblocks { 1 << (k - pageblock_order) } else { 1 };
+                zone.pageblocks[first..first + blocks].fill(wanted);
             }
             split(frames, zone, frame, k, order, side);
             return Some(frame);
@@ -97,11 +98,14 @@ fn take_fallback(frames: &mut Frames, zone: &mut Zone, order: usize, wanted: Mob
     None
 }
 
-/// Moves the free blocks of a pageblock to another type's lists; returns their pages.
+/// Moves the free blocks of a pageblock to another type's lists; returns their pages. One that is cut off by the zone's end is left.
 fn move_free_pages(frames: &mut Frames, zone: &Zone, frame: u32, to: Mobility) -> u32 {
     let mask = (1 << zone.pageblock_order) - 1;
     let mut at = frame & !mask;
-    let end = (at + mask + 1).min(zone.end);
+    let end = at + mask + 1;
+    if end > zone.end {
+        return 0;
+    }
     let mut moved = 0;
     while at < end {
         let Some(order) = free_order(frames, at) else {

@@ -4,13 +4,15 @@
 
 use super::gfp::Caller;
 
-/// Limits and tallies of one reclaim.
+/// Limits and tallies of one reclaim. The mode is set for each batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Control {
     /// Who reclaims.
     pub(crate) caller: Caller,
     /// For a block of this order.
     pub(crate) order: u8,
+    /// In lumpy mode: neighbours are taken too, and references may not protect (R4.11).
+    pub(crate) lumpy: bool,
     /// May call the file system.
     pub(crate) may_enter_fs: bool,
     /// May start I/O.

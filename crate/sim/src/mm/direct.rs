@@ -38,6 +38,7 @@ fn control(memory: &Memory, request: Request, caller: &Caller) -> Control {
     Control {
         caller: Caller { memalloc: true, ..*caller },
         order: request.order,
+        lumpy: false,
         may_enter_fs: request.gfp.has(Gfp::FS),
         may_io: request.gfp.has(Gfp::IO),
         may_writepage: !memory.laptop_mode,
@@ -118,7 +119,7 @@ impl DirectReclaim {
     fn end_pass(&mut self, memory: &mut Memory) -> Option<Step<u64>> {
         self.stage = Stage::NextPass;
         memory.work.passes += 1;
-        let with_anon = memory.has_swap_space();
+        let with_anon = memory.counts_anon();
         let lru_pages =
             memory.zones[..=self.class].iter().map(|zone| zone.reclaimable_pages(with_anon)).sum();
         let slab = memory.shrink_slab(
@@ -148,7 +149,12 @@ impl DirectReclaim {
         match memory.policy.reclaim_result {
             ReclaimResult::ZeroIfHopeless if self.all_unreclaimable => 0,
             ReclaimResult::ZeroIfHopeless => reclaimed,
-            ReclaimResult::OneIfHope if reclaimed != 0 => reclaimed,
+            ReclaimResult::OneIfHope | ReclaimResult::OneIfReclaimable if reclaimed != 0 => reclaimed,
+            ReclaimResult::OneIfReclaimable => {
+                let with_anon = memory.counts_anon();
+                let zones = &memory.zones[..=self.class];
+                u64::from(zones.iter().any(|zone| zone.is_populated() && zone.is_reclaimable(with_anon)))
+            }
             ReclaimResult::OneIfHope => u64::from(!self.all_unreclaimable),
         }
     }

@@ -20,6 +20,8 @@ use crate::engine::{Clock, RandomStream};
 const FAULTS_A_STEP: u64 = 8;
 /// Pages that one page of page tables maps.
 const PAGES_A_TABLE: u64 = 512;
+/// A fault that takes longer than this is stuck: nobody comes to its help here.
+const STUCK_NS: u64 = 60_000_000_000;
 /// Even a step without a page takes some time, in nanoseconds.
 const LEAST_STEP_NS: u64 = 100;
 
@@ -85,7 +87,7 @@ pub struct StreamRun {
 /// Runs the load to its end.
 ///
 /// # Errors
-/// Everything that is wrong with the layout; or the machine ran out of memory.
+/// Everything that is wrong with the layout; or the machine ran out of memory, or gets no further.
 pub fn stream_exercise(exercise: &StreamExercise) -> Result<StreamRun, Vec<String>> {
     let memory = Memory::new(&exercise.layout, exercise.policy.clone(), 2, exercise.hz)?;
     let mut stream = Stream::new(exercise, memory);
@@ -249,6 +251,9 @@ impl Stream {
 
     /// One step of a request on its slow way; true if it is still on it.
     fn step_slow(&mut self, allocation: &mut Allocation, began_ns: u64) -> Result<bool, Vec<String>> {
+        if self.task_ns - began_ns > STUCK_NS {
+            return Err(vec!["no progress: a fault has waited for a minute".to_owned()]);
+        }
         let step = allocation.step(&mut self.memory);
         let work = self.memory.take_work();
         let contended = self.kswapd_reclaims;

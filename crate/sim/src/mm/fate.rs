@@ -54,12 +54,11 @@ impl Memory {
         frame: u32,
         word: Word,
         control: &mut Control,
-        lumpy: bool,
         synchronous: bool,
         tally: &mut Tally,
     ) -> (Fate, Word) {
-        if word.any(SPECIAL) || lumpy || self.policy.references != References::TwoTrips {
-            return self.look_closely_at(frame, word, control, lumpy, synchronous, tally);
+        if word.any(SPECIAL) || control.order != 0 || self.policy.references != References::TwoTrips {
+            return self.look_closely_at(frame, word, control, synchronous, tally);
         }
         // The common case, a clean page of a file, in few steps.
         control.scanned += 1 + u64::from(word.any(Word::MAPPED));
@@ -82,25 +81,25 @@ impl Memory {
         frame: u32,
         mut word: Word,
         control: &mut Control,
-        lumpy: bool,
         synchronous: bool,
         tally: &mut Tally,
     ) -> (Fate, Word) {
         if word.any(Word::LOCKED) {
             return (Fate::Keep, word);
         }
-        control.scanned += 1 + u64::from(word.any(Word::MAPPED | Word::SWAP_CACHE));
+        control.scanned += 1;
         if word.any(Word::UNEVICTABLE) || (!control.may_unmap && word.any(Word::MAPPED)) {
             return (Fate::Keep, word);
         }
+        control.scanned += u64::from(word.any(Word::MAPPED | Word::SWAP_CACHE));
         let mut may_enter_fs = control.may_enter_fs || (word.any(Word::SWAP_CACHE) && control.may_io);
         if word.any(Word::WRITEBACK) {
             return (if synchronous && may_enter_fs { Fate::Wait } else { Fate::Keep }, word);
         }
         let in_use;
-        (in_use, word) = self.references(word, control, lumpy);
+        (in_use, word) = self.references(word, control);
         match in_use {
-            Use::Activate => return self.activate(word),
+            Use::Activate => return self.activate_special(frame, word),
             Use::Keep => return (Fate::Keep, word),
             Use::ReclaimClean | Use::Reclaim => {}
         }
@@ -123,16 +122,31 @@ impl Memory {
             return self.page_out(frame, word, control, in_use, may_enter_fs, tally);
         }
         if word.any(Word::PRIVATE) {
-            return self.activate(word);
+            return self.activate_special(frame, word);
         }
         (Fate::Free, word)
     }
 
+    /// As [`Self::activate`], for a page that may hold a slot: above half full a slot is given up for a page that stays, unless page
+    /// tables point to the slot or it is being written (`try_to_free_swap`).
+    fn activate_special(&mut self, frame: u32, mut word: Word) -> (Fate, Word) {
+        let is_half_full = self.swap.as_ref().is_some_and(super::swap::Swap::is_half_full);
+        if is_half_full && word.has(Word::SWAP_CACHE | Word::MAPPED) && !word.any(Word::WRITEBACK) {
+            if let Some(slot) = self.drop_from_swap_cache(frame, word) {
+                self.free_slot(slot, None);
+            }
+            word = word.without(Word::SWAP_CACHE).with(Word::DIRTY);
+        }
+        self.activate(word)
+    }
+
     /// Section 4.5, step 4; the flags looked at are cleared.
-    fn references(&self, word: Word, control: &Control, lumpy: bool) -> (Use, Word) {
+    fn references(&self, word: Word, control: &Control) -> (Use, Word) {
         let young = word.any(Word::YOUNG);
         let marked = word.any(Word::REFERENCED);
         let cleared = word.without(Word::YOUNG | Word::REFERENCED);
+        let ignores_references =
+            if self.policy.lumpy.ignores_references { control.lumpy } else { control.order > COSTLY_ORDER };
         match self.policy.references {
             References::Activate => {
                 let in_use = word.any(Word::MAPPED | Word::SWAP_CACHE);
@@ -145,8 +159,10 @@ impl Memory {
                 };
                 (what, cleared)
             }
-            References::TwoTrips if lumpy => (Use::Reclaim, cleared),
-            References::TwoTrips if young && (word.any(Word::ANON) || marked) => (Use::Activate, cleared),
+            References::TwoTrips if ignores_references => (Use::Reclaim, cleared),
+            References::TwoTrips if young && word.any(Word::ANON) => (Use::Activate, cleared),
+            // The mark is left on activated pages too: used again after deactivation they are activated at the first look.
+            References::TwoTrips if young && marked => (Use::Activate, cleared.with(Word::REFERENCED)),
             References::TwoTrips if young => (Use::Keep, cleared.with(Word::REFERENCED)),
             References::TwoTrips if marked => (Use::ReclaimClean, cleared),
             References::TwoTrips => (Use::Reclaim, cleared),
@@ -167,9 +183,7 @@ impl Memory {
         let info = self.owner_info(owner);
         let slot = self.slot_of(frame, word);
         let device = if slot.is_some() { self.swap_device() } else { info.device };
-        let congested = self.is_write_congested(device);
         tally.dirty += 1;
-        tally.dirty_congested += u32::from(congested);
         if in_use == Use::ReclaimClean || !may_enter_fs || !control.may_writepage {
             return (Fate::Keep, word);
         }
@@ -178,7 +192,9 @@ impl Memory {
         }
         // R4.6.
         let own = device != 0 && device == control.caller.writing_to;
-        if congested && !control.caller.kswapd && !own {
+        let insists = control.order > COSTLY_ORDER && self.policy.lumpy.writes_to_congested;
+        if self.is_write_congested(device) && !control.caller.kswapd && !own && !insists {
+            tally.dirty_refused += 1;
             return (Fate::Keep, word);
         }
         self.out.writes.push(PageWrite { owner, frame: FrameId(frame), slot });

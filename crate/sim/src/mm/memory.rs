@@ -115,6 +115,7 @@ impl Memory {
             })
             .collect();
         for (zone, span) in zones.iter_mut().zip(&layout.zones) {
+            zone.fallback_takes_all_pageblocks = policy.fallback_takes_all_pageblocks;
             fill(&mut frames, zone, span.taken);
             buddy::set_reserve(&mut frames, zone, policy.reserve_blocks_max);
         }

@@ -43,8 +43,8 @@ pub use memory::{KswapdQueue, Memory, OwnerInfo};
 pub use naps::{NapTotals, Naps};
 pub use page_table::{PAGES_A_TABLE, PageTable};
 pub use policy::{
-    BalanceCheck, CongestionSwitch, DrainRule, FileLowRule, KswapdNap, LumpySecondPass, MemoryPolicy,
-    NapQueue, NapRule, ReclaimResult, References, ScanDivision, ZoneExit,
+    AnonAging, BalanceCheck, CongestionSwitch, DrainRule, FileLowRule, KswapdNap, LumpyRules,
+    LumpySecondPass, MemoryPolicy, NapQueue, NapRule, ReclaimResult, References, ScanDivision, ZoneExit,
 };
 pub use scan::{BATCH_PAGES, DEF_PRIORITY, ScanShares, shares};
 pub use slab::{Shrinker, debt_after};

@@ -106,7 +106,8 @@ impl Memory {
         self.writeback_pages -= 1;
         let after = word.without(Word::WRITEBACK | Word::RECLAIM);
         self.frames.set(frame.0, after);
-        let rotates = word.any(Word::RECLAIM) && !word.any(Word::ACTIVE | Word::UNEVICTABLE | Word::LOCKED);
+        let rotates = word.any(Word::RECLAIM)
+            && !word.any(Word::ACTIVE | Word::UNEVICTABLE | Word::LOCKED | Word::DIRTY);
         if rotates && let Some(lru @ (Lru::InactiveAnon | Lru::InactiveFile)) = Lru::holding(word) {
             let zone = self.zone_of(frame.0);
             self.take_off_lru(zone, frame.0, lru);

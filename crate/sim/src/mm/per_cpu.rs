@@ -43,6 +43,14 @@ fn type_of(entry: u32) -> Mobility {
     Mobility::from_index((entry >> FRAME_BITS) as u8)
 }
 
+/// The list of free blocks a page goes back to.
+fn given_back_as(entry: u32, policy: &MemoryPolicy) -> Mobility {
+    match type_of(entry) {
+        Mobility::Reserve if !policy.per_cpu_lists_keep_reserve => Mobility::Movable,
+        mobility => mobility,
+    }
+}
+
 impl PerCpuPages {
     fn new(zone: &Zone) -> Self {
         let capacity = (zone.high + 2 * zone.batch) as usize;
@@ -194,7 +202,7 @@ impl PerCpuPages {
             let list = &mut self.lists[only];
             let keep = list.len() - left as usize;
             for &entry in list.range(keep..).rev() {
-                run.add(frames, zone, frame_of(entry), type_of(entry));
+                run.add(frames, zone, frame_of(entry), given_back_as(entry, policy));
             }
             list.truncate(keep);
             left = 0;
@@ -210,7 +218,7 @@ impl PerCpuPages {
             }
             for _ in 0..in_a_row.min(left) {
                 let Some(entry) = self.lists[list].pop_back() else { break };
-                run.add(frames, zone, frame_of(entry), type_of(entry));
+                run.add(frames, zone, frame_of(entry), given_back_as(entry, policy));
                 left -= 1;
             }
             in_a_row = 0;

@@ -58,6 +58,17 @@ pub enum DrainRule {
     AfterFailedAttempt,
 }
 
+/// When the inactive anonymous list is topped up from the active one although nothing there can be swapped (section 4.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AnonAging {
+    /// Whenever the inactive list is short.
+    Always,
+    /// Only while a swap slot is free.
+    FreeSlot,
+    /// Only if there is a swap area.
+    SwapArea,
+}
+
 /// When kswapd looks whether a zone is balanced (sections 3.4, 3.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BalanceCheck {
@@ -83,7 +94,8 @@ pub struct KswapdNap {
 pub enum References {
     /// A referenced page whose mapping is in use is activated at once.
     Activate,
-    /// A mapped file page makes one more trip before it is activated (`page_check_references`, from 2.6.34).
+    /// A mapped file page makes one more trip before it is activated (`page_check_references`, from 2.6.34). Only uses through page
+    /// tables count on the active list, and the mark of a use survives deactivation.
     TwoTrips,
 }
 
@@ -114,6 +126,23 @@ pub enum ZoneExit {
     AtTarget,
 }
 
+/// Lumpy reclaim (section 4.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LumpyRules {
+    /// Its second pass.
+    pub second_pass: LumpySecondPass,
+    /// References do not protect pages whenever it is on, instead of for costly orders only (from 2.6.35).
+    pub ignores_references: bool,
+    /// Neighbours for which there is no swap slot are left alone (from 2.6.32).
+    pub leaves_unswappable: bool,
+    /// The search among neighbours ends at the first that cannot be taken (from 2.6.37).
+    pub stops_at_neighbour: bool,
+    /// It is off for the rest of a batch once a page stays for another reason than its write (from 2.6.37).
+    pub ends_at_kept_page: bool,
+    /// For costly orders congested devices are written to as well (R4.6, from 2.6.37).
+    pub writes_to_congested: bool,
+}
+
 /// The second, synchronous pass of lumpy reclaim (R4.13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LumpySecondPass {
@@ -132,8 +161,10 @@ pub struct LumpySecondPass {
 pub enum ReclaimResult {
     /// The pages freed, if it met its target or some zone can still be reclaimed; else 0.
     ZeroIfHopeless,
-    /// The pages freed if any; else 1 while some zone can still be reclaimed.
+    /// The pages freed if any; else 1 unless all zones were skipped in the last pass.
     OneIfHope,
+    /// The pages freed if any; else 1 while some zone has been scanned less than six times over (from 2.6.36).
+    OneIfReclaimable,
 }
 
 /// All rules of memory management of one kernel.
@@ -143,8 +174,12 @@ pub struct MemoryPolicy {
     pub retry_nap: NapRule,
     /// Direct reclaim's nap of HZ/10 after a pass below priority 10 (section 3.6); none with TJ's change.
     pub reclaim_nap: Option<NapRule>,
-    /// Restarting an allocation wakes kswapd again (2.2a; not in 2.6.31).
+    /// Naps for the other reasons: too many pages isolated, too much being written.
+    pub other_naps: NapQueue,
+    /// Restarting an allocation wakes kswapd again and looks again at what the task may do (2.2a; not in 2.6.31).
     pub restart_wakes_kswapd: bool,
+    /// What a request may do is looked at when kswapd is woken for it, not before each reclaim as well (from 2.6.31).
+    pub keeps_allocation_flags: bool,
     /// A real-time task's HARDER also counts in interrupts on top of it (2.2b; 2.6.31 only).
     pub real_time_harder_in_interrupt: bool,
     /// When per-CPU lists are drained (2.4).
@@ -153,17 +188,21 @@ pub struct MemoryPolicy {
     pub free_counter_leaks: bool,
     /// One per-CPU list for all mobility types, instead of one a type (R1.32).
     pub per_cpu_lists_mixed: bool,
+    /// Single pages of the reserve go back to the reserve from per-CPU lists; in 2.6.32 they went to the movable ones (R1.32).
+    pub per_cpu_lists_keep_reserve: bool,
     /// Pageblocks reserved in a zone at most (R1.25).
     pub reserve_blocks_max: u32,
+    /// A fallback that takes a block of several pageblocks changes the type of all of them, not of the first (R1.24).
+    pub fallback_takes_all_pageblocks: bool,
     /// A freed block whose next larger buddy is likely to become free goes to its list's tail (R1.22).
     pub free_to_tail_if_merging: bool,
-    /// Nothing is killed for requests that cannot use Normal (2.4; from 2.6.37).
+    /// Nothing is killed for requests that cannot use Normal (2.4; from 2.6.36).
     pub no_oom_below_normal: bool,
     /// What direct reclaim returns.
     pub reclaim_result: ReclaimResult,
     /// kswapd sleeps HZ/10 first and looks again before it sleeps for good (3.2).
     pub kswapd_two_stage_sleep: bool,
-    /// When kswapd checks a zone.
+    /// When kswapd checks a zone against HIGH. It checks against MIN after the shrink in any case.
     pub balance_check: BalanceCheck,
     /// kswapd's nap.
     pub kswapd_nap: KswapdNap,
@@ -173,6 +212,18 @@ pub struct MemoryPolicy {
     pub zone_exit: ZoneExit,
     /// How scanning is divided.
     pub scan_division: ScanDivision,
+    /// The last pass scans whole lists even without swap, anonymous ones too (2.6.30).
+    pub last_pass_ignores_swap: bool,
+    /// An inactive list is always scanned by 32 pages, however few are left to scan (up to 2.6.35).
+    pub scans_whole_batches: bool,
+    /// The turn of an active list that need not be shrunk goes to the inactive one (up to 2.6.32).
+    pub spare_turn_scans_inactive: bool,
+    /// Anonymous pages count as reclaimable even without swap (up to 2.6.31).
+    pub anon_counts_without_swap: bool,
+    /// kswapd's topping up of inactive anonymous lists.
+    pub kswapd_anon_aging: AnonAging,
+    /// The topping up after a zone has been shrunk.
+    pub zone_anon_aging: AnonAging,
     /// What references do.
     pub references: References,
     /// Referenced pages of mapped programs stay active (4.4; from 2.6.31).
@@ -181,8 +232,8 @@ pub struct MemoryPolicy {
     pub file_low: FileLowRule,
     /// Direct reclaim waits while more pages are isolated than inactive (R4.10; from 2.6.32).
     pub too_many_isolated: bool,
-    /// The second pass of lumpy reclaim.
-    pub lumpy_second_pass: LumpySecondPass,
+    /// Lumpy reclaim.
+    pub lumpy: LumpyRules,
     /// What is done about naps without congestion.
     pub congestion: CongestionSwitch,
 }

@@ -2,7 +2,7 @@
 //!
 //! *Models:* pressure by priority, the division between anonymous and file pages, what is put by for the next scan.
 //! *Does not model:* memory cgroups.
-//! *Follows:* docs/model/reclaim.md, section 4.2 and 0.5 (G10, G11); Linux 2.6.31, `mm/vmscan.c`, `get_scan_ratio`,
+//! *Follows:* docs/model/reclaim.md, section 4.2 and 0.5 (G11); Linux 2.6.31, `mm/vmscan.c`, `get_scan_ratio`,
 //! `nr_scan_try_batch`.
 
 use super::lru::Lru;
@@ -48,9 +48,6 @@ impl Memory {
         let (swappiness, division) = (u64::from(self.swappiness), self.policy.scan_division);
         let zone = &mut self.zones[zone];
         let (anon, file) = (zone.lru_total(false), zone.lru_total(true));
-        if anon == 0 {
-            return whole(0, 1);
-        }
         if file as i64 + zone.free <= i64::from(zone.marks[Mark::High as usize]) {
             return whole(1, 0);
         }
@@ -67,11 +64,12 @@ impl Memory {
     pub(crate) fn scan_amounts(&mut self, zone: usize, priority: u8, may_swap: bool) -> [u32; 4] {
         let may_swap = may_swap && self.has_swap_space();
         let shares = self.zone_shares(zone, may_swap);
+        let last_pass_ignores_swap = self.policy.last_pass_ignores_swap;
         let zone = &mut self.zones[zone];
         Lru::EVICTABLE.map(|lru| {
             let index = lru.index();
             let mut amount = u64::from(zone.lru_pages(lru));
-            if priority != 0 || !may_swap {
+            if priority != 0 || (!may_swap && !last_pass_ignores_swap) {
                 amount = (amount >> priority) * shares.parts[usize::from(lru.is_file())] / shares.whole;
             }
             // What is put by is part of every amount, and is used up with it.

@@ -3,11 +3,12 @@
 //! *Models:* 32 pages from the tail of an active list go to the head of the inactive one, whether referenced or not; referenced
 //! pages of mapped programs stay (from 2.6.31).
 //! *Does not model:* lumpy isolation from active lists here.
-//! *Follows:* docs/model/reclaim.md, section 4.4; Linux 2.6.31, `mm/vmscan.c`, `shrink_active_list`.
+//! *Follows:* docs/model/reclaim.md, section 4.4; Linux 2.6.31 and 2.6.34, `mm/vmscan.c`, `shrink_active_list`.
 
 use super::frame::Word;
 use super::lru::Lru;
 use super::memory::Memory;
+use super::policy::References;
 use super::scan::BATCH_PAGES;
 
 impl Memory {
@@ -25,10 +26,17 @@ impl Memory {
                 self.add_to_lru(zone_index, frame, word);
                 continue;
             }
-            let in_use = word.any(Word::MAPPED | Word::SWAP_CACHE);
-            let referenced = in_use && word.any(Word::YOUNG | Word::REFERENCED);
-            // Pages that nobody has mapped keep their flag: it is not looked at here.
-            let word = if in_use { word.without(Word::YOUNG | Word::REFERENCED) } else { word };
+            // Up to 2.6.33 both kinds of use count, of pages in use by somebody; the others' mark is not looked at. Later only page
+            // tables are looked at, and the mark stays.
+            let looked_at = match self.policy.references {
+                References::Activate if word.any(Word::MAPPED | Word::SWAP_CACHE) => {
+                    Word::YOUNG | Word::REFERENCED
+                }
+                References::Activate => 0,
+                References::TwoTrips => Word::YOUNG,
+            };
+            let referenced = word.any(looked_at);
+            let word = word.without(looked_at);
             rotated += u64::from(referenced);
             let executable = lru.is_file()
                 && word.any(Word::MAPPED)

@@ -12,7 +12,7 @@ use super::frame::{FrameId, Word};
 use super::gfp::COSTLY_ORDER;
 use super::lru::Lru;
 use super::memory::Memory;
-use super::policy::{NapQueue, NapRule, References};
+use super::policy::{NapRule, References};
 use super::scan::{BATCH_PAGES, DEF_PRIORITY};
 use super::step::{NapSite, Step};
 
@@ -48,7 +48,8 @@ pub(crate) struct Tally {
     pub(crate) freed: u32,
     pub(crate) activated: u32,
     pub(crate) dirty: u32,
-    pub(crate) dirty_congested: u32,
+    /// Of these, those whose queue was congested for this caller.
+    pub(crate) dirty_refused: u32,
 }
 
 impl InactiveShrink {
@@ -80,7 +81,7 @@ impl InactiveShrink {
                         && !control.caller.kswapd
                         && memory.has_too_many_isolated(self.zone, self.lru.is_file())
                     {
-                        let rule = NapRule::Always(NapQueue::Async);
+                        let rule = NapRule::Always(memory.policy.other_naps);
                         return memory.nap(NapSite::Isolated, rule, None);
                     }
                     memory.drain_vectors(control.caller.cpu);
@@ -89,6 +90,7 @@ impl InactiveShrink {
                         memory.account(self.zone, self.lru, tally, control);
                         return Step::Done(());
                     }
+                    control.lumpy = self.is_lumpy(control.order);
                     self.isolate(memory, control);
                     self.stage = Stage::First;
                 }
@@ -107,11 +109,14 @@ impl InactiveShrink {
                 Stage::SecondNap => {
                     (self.at, self.kept) = (0, 0);
                     self.stage = Stage::Second;
-                    if let Some(queue) = memory.policy.lumpy_second_pass.nap {
+                    if let Some(queue) = memory.policy.lumpy.second_pass.nap {
                         return memory.nap(NapSite::Lumpy, NapRule::Always(queue), None);
                     }
                 }
                 Stage::Second => {
+                    if self.at == 0 {
+                        self.clear_active(memory);
+                    }
                     if let Err(frame) = self.look_at_hand(memory, control, true) {
                         return Step::WaitWritten(frame);
                     }
@@ -132,24 +137,34 @@ impl InactiveShrink {
 
     /// R4.13.
     fn wants_second_pass(&self, memory: &Memory, control: &Control) -> bool {
-        let rule = memory.policy.lumpy_second_pass;
+        let rule = memory.policy.lumpy.second_pass;
         let costly = control.order > COSTLY_ORDER;
         let from = if costly { rule.costly_from_priority } else { rule.cheap_from_priority };
         self.freed < self.taken
             && !control.caller.kswapd
-            && self.is_lumpy(control.order)
+            && control.lumpy
             && (costly || rule.any_order)
             && self.priority <= from
             && !self.hand.is_empty()
     }
 
-    /// Takes pages from the tail, and what lies beside them in their blocks (R4.12).
+    /// Pages that the first pass has meant to activate are inactive again.
+    fn clear_active(&self, memory: &mut Memory) {
+        for &frame in &self.hand {
+            let word = memory.frames.word(frame);
+            memory.vmstat.pgdeactivate += u64::from(word.any(Word::ACTIVE));
+            memory.frames.set(frame, word.without(Word::ACTIVE));
+        }
+    }
+
+    /// Takes pages from the tail, and what lies beside them in their blocks, until there are as many as wanted (R4.12).
     fn isolate(&mut self, memory: &mut Memory, control: &Control) {
         let mut hand = std::mem::take(&mut memory.spare);
         hand.clear();
-        let lumpy = self.is_lumpy(control.order);
         let block = 1_u32 << control.order;
-        for _ in 0..self.pages {
+        let rules = memory.policy.lumpy;
+        let leaves_anon = rules.leaves_unswappable && !memory.has_swap_space();
+        while hand.len() < self.pages as usize {
             let mut oldest = [0];
             if memory.zones[self.zone].lru[self.lru.index()].take(&mut oldest) == 0 {
                 break;
@@ -164,9 +179,12 @@ impl InactiveShrink {
                 let word = memory.frames.word(neighbour);
                 let same_state = Lru::holding(word) == Some(self.lru);
                 let same_kind = Lru::holding(word) == Some(Lru::active(self.lru.is_file()));
-                if same_state || (lumpy && same_kind) {
+                let unswappable = leaves_anon && word.any(Word::ANON) && !word.any(Word::SWAP_CACHE);
+                if (same_state || (control.lumpy && same_kind)) && !unswappable {
                     memory.isolate(self.zone, neighbour);
                     hand.push(neighbour);
+                } else if rules.stops_at_neighbour && memory.is_in_use(neighbour) {
+                    break;
                 }
             }
         }
@@ -183,15 +201,19 @@ impl InactiveShrink {
         synchronous: bool,
     ) -> Result<(), FrameId> {
         let end = self.hand.len().min(self.at + BATCH_PAGES as usize);
-        let lumpy = self.is_lumpy(control.order);
         let mut tally = Tally::default();
         memory.work.batches += 1;
         let mut waits = None;
         while self.at < end {
             let frame = self.hand[self.at];
             let word = memory.frames.word(frame);
-            let (fate, word) = memory.look_at(frame, word, control, lumpy, synchronous, &mut tally);
+            let (fate, word) = memory.look_at(frame, word, control, synchronous, &mut tally);
             memory.frames.set(frame, word);
+            // A page that stays for another reason than its write.
+            let stays = matches!(fate, Fate::Keep | Fate::Activate) && !word.any(Word::WRITEBACK);
+            if stays && memory.policy.lumpy.ends_at_kept_page {
+                control.lumpy = false;
+            }
             match fate {
                 Fate::Wait => {
                     waits = Some(FrameId(frame));
@@ -239,6 +261,12 @@ impl Memory {
         zone.isolated[usize::from(file)] > zone.lru_pages(Lru::inactive(file))
     }
 
+    /// Whether somebody holds the page: it is neither free, nor about to be.
+    fn is_in_use(&self, frame: u32) -> bool {
+        let word = self.frames.word(frame);
+        word.is_user() || word.place() == Word::KERNEL
+    }
+
     /// Takes a page off its list.
     fn isolate(&mut self, zone: usize, frame: u32) {
         let Some(lru) = Lru::holding(self.frames.word(frame)) else { return };
@@ -249,6 +277,7 @@ impl Memory {
     /// A page is in hand now; an active one loses its mark (R4.12).
     fn mark_isolated(&mut self, zone: usize, frame: u32, lru: Lru) {
         let word = self.frames.word(frame);
+        self.vmstat.pgdeactivate += u64::from(word.any(Word::ACTIVE));
         self.frames.set(frame, word.at(Word::ISOLATED).without(Word::ACTIVE));
         self.zones[zone].isolated[usize::from(lru.is_file())] += 1;
     }
@@ -355,7 +384,7 @@ impl Memory {
         for at in 0..count {
             let frame = batch[at];
             let word = self.frames.word(frame);
-            let (fate, word) = self.look_at(frame, word, control, false, false, tally);
+            let (fate, word) = self.look_at(frame, word, control, false, tally);
             self.frames.set(frame, word);
             if matches!(fate, Fate::Keep) && !word.any(Word::UNEVICTABLE) {
                 batch[kept] = frame;
@@ -402,9 +431,9 @@ impl Memory {
         }
     }
 
-    /// R5.8.
+    /// R5.8. kswapd is never refused, so that only tasks set the flag.
     fn flag_congestion(&mut self, zone: usize, tally: &Tally) {
-        if tally.dirty != 0 && tally.dirty == tally.dirty_congested {
+        if tally.dirty != 0 && tally.dirty == tally.dirty_refused {
             self.zones[zone].congested = true;
         }
     }

@@ -8,7 +8,7 @@
 use super::control::Control;
 use super::lru::Lru;
 use super::memory::Memory;
-use super::policy::{NapQueue, NapRule, ZoneExit};
+use super::policy::{NapRule, ZoneExit};
 use super::scan::{BATCH_PAGES, DEF_PRIORITY};
 use super::shrink_inactive::InactiveShrink;
 use super::step::{NapSite, Step};
@@ -56,7 +56,9 @@ impl ZoneShrink {
                 }
                 Stage::Top => {
                     self.stage = Stage::Throttle;
-                    if memory.has_swap_space() && memory.is_inactive_low(self.zone, false) {
+                    if memory.may_age_anon(memory.policy.zone_anon_aging)
+                        && memory.is_inactive_low(self.zone, false)
+                    {
                         memory.shrink_active(self.zone, Lru::ActiveAnon, BATCH_PAGES, control.caller.cpu);
                         return Step::Work;
                     }
@@ -66,7 +68,8 @@ impl ZoneShrink {
                         if !(control.may_io && control.may_enter_fs) {
                             self.list = usize::MAX;
                         }
-                        return memory.nap(NapSite::Writeout, NapRule::Always(NapQueue::Async), None);
+                        let rule = NapRule::Always(memory.policy.other_naps);
+                        return memory.nap(NapSite::Writeout, rule, None);
                     }
                     return Step::Done(());
                 }
@@ -99,14 +102,18 @@ impl ZoneShrink {
             return None;
         }
         self.left[list] -= pages;
-        let lru = Lru::EVICTABLE[list];
+        let mut lru = Lru::EVICTABLE[list];
         if lru.is_active() {
-            if !memory.is_inactive_low(self.zone, lru.is_file()) {
+            if memory.is_inactive_low(self.zone, lru.is_file()) {
+                memory.shrink_active(self.zone, lru, pages, control.caller.cpu);
+                return Some(Step::Work);
+            }
+            if !memory.policy.spare_turn_scans_inactive {
                 return None;
             }
-            memory.shrink_active(self.zone, lru, pages, control.caller.cpu);
-            return Some(Step::Work);
+            lru = Lru::inactive(lru.is_file());
         }
+        let pages = if memory.policy.scans_whole_batches { BATCH_PAGES } else { pages };
         let mut inactive = InactiveShrink::new(self.zone, lru, pages, self.priority);
         match inactive.step(memory, control).or_result::<()>() {
             Ok(()) => Some(Step::Work),

@@ -23,7 +23,8 @@ pub struct Allocation {
     /// The zone it prefers: its class.
     class: usize,
     stage: Stage,
-    kswapd_woken: bool,
+    /// What the request may do, as found when kswapd was last woken for it.
+    flags: Option<AllocFlags>,
     pages_reclaimed: u64,
     progress: u64,
 }
@@ -59,15 +60,7 @@ impl Allocation {
     /// A request on the fast path.
     #[must_use]
     pub fn new(request: Request, caller: Caller) -> Self {
-        Self {
-            request,
-            caller,
-            class: 0,
-            stage: Stage::Fast,
-            kswapd_woken: false,
-            pages_reclaimed: 0,
-            progress: 0,
-        }
+        Self { request, caller, class: 0, stage: Stage::Fast, flags: None, pages_reclaimed: 0, progress: 0 }
     }
 
     /// The request.
@@ -89,13 +82,14 @@ impl Allocation {
         }
     }
 
-    /// The task has been chosen by the OOM killer: from now on it goes without watermarks.
+    /// The task has been chosen by the OOM killer. If it called the killer itself it starts over without watermarks, but for 2.6.31, where
+    /// what it may do is looked at only once and it fails; if it was in the middle of reclaim it fails from 2.6.31 on.
     pub fn set_dying(&mut self) {
         self.caller.dying = true;
     }
 
-    fn flags(&self, memory: &Memory) -> AllocFlags {
-        AllocFlags::of(self.request.gfp, &self.caller, memory.policy())
+    fn flags(&self) -> AllocFlags {
+        self.flags.unwrap_or_default()
     }
 
     fn attempt(&self, memory: &mut Memory, mark: Mark, flags: AllocFlags) -> Option<Step<Option<FrameId>>> {
@@ -141,12 +135,11 @@ impl Allocation {
 
     /// Wakes kswapd and tries what the slow path allows.
     fn restart(&mut self, memory: &mut Memory) -> Option<Step<Option<FrameId>>> {
-        if !self.kswapd_woken || memory.policy.restart_wakes_kswapd {
-            self.kswapd_woken = true;
+        if self.flags.is_none() || memory.policy.restart_wakes_kswapd {
             memory.wake_kswapd(self.request);
+            self.flags = Some(AllocFlags::of(self.request.gfp, &self.caller, memory.policy()));
         }
-        let flags = self.flags(memory);
-        let marked = AllocFlags { no_watermarks: false, ..flags };
+        let marked = AllocFlags { no_watermarks: false, ..self.flags() };
         if let Some(step) = self.attempt(memory, Mark::Min, marked) {
             return Some(step);
         }
@@ -155,7 +148,10 @@ impl Allocation {
     }
 
     fn rebalance(&mut self, memory: &mut Memory) -> Option<Step<Option<FrameId>>> {
-        let flags = self.flags(memory);
+        if !memory.policy.keeps_allocation_flags {
+            self.flags = Some(AllocFlags::of(self.request.gfp, &self.caller, memory.policy()));
+        }
+        let flags = self.flags();
         if flags.no_watermarks {
             if let Some(step) = self.attempt(memory, Mark::Min, flags) {
                 return Some(step);
@@ -180,7 +176,7 @@ impl Allocation {
         if memory.policy.drain == DrainRule::HighOrder && order != 0 {
             memory.drain_all_pages();
         }
-        let flags = self.flags(memory);
+        let flags = self.flags();
         if self.progress != 0 {
             if let Some(step) = self.attempt(memory, Mark::Min, flags) {
                 return Some(step);

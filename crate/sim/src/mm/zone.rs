@@ -275,6 +275,8 @@ pub struct Zone {
     /// Mobility type of each pageblock.
     pub(crate) pageblocks: Vec<Mobility>,
     pub(crate) pageblock_order: u8,
+    /// See [`super::MemoryPolicy::fallback_takes_all_pageblocks`].
+    pub(crate) fallback_takes_all_pageblocks: bool,
     /// Sentinel of the first of this zone's lists.
     first_list: ListId,
 }
@@ -319,6 +321,7 @@ impl Zone {
             events: ZoneEvents::default(),
             pageblocks: vec![Mobility::Movable; (span.spanned >> pageblock_order) as usize + 1],
             pageblock_order,
+            fallback_takes_all_pageblocks: true,
             first_list,
         }
     }
@@ -380,6 +383,11 @@ impl Zone {
         let size = |lru: Lru| u64::from(self.lru_pages(lru));
         let file = size(Lru::InactiveFile) + size(Lru::ActiveFile);
         if with_anon { file + size(Lru::InactiveAnon) + size(Lru::ActiveAnon) } else { file }
+    }
+
+    /// Whether the zone has been scanned less than six times over since a page was freed there (`zone_reclaimable`).
+    pub(crate) fn is_reclaimable(&self, with_anon: bool) -> bool {
+        self.pages_scanned < 6 * self.reclaimable_pages(with_anon)
     }
 
     /// Pages on the lists of a kind.

@@ -164,9 +164,113 @@ fn a18_cheap_orders_try_until_oom() {
         }
         assert_eq!(memory.vmstat.oom_kills, 3);
         assert_eq!(memory.vmstat.failures[0], 0);
-        // The victim itself goes without watermarks.
+        // The victim itself goes without watermarks when it starts over, if what it may do is looked at again then.
         allocation.set_dying();
-        assert!(run(&mut memory, allocation, |_, _| ()).is_some(), "{release}");
+        let got = run(&mut memory, allocation, |_, _| ());
+        assert_eq!(got.is_some(), release != "2.6.31", "{release}");
+    }
+}
+
+/// Fills memory with pages that are being written, until no CPU keeps any.
+fn fill_with_writes(memory: &mut Memory) {
+    let mapping = file(memory);
+    loop {
+        let before = memory.nr_free_pages();
+        while let Some(frame) = memory.allocate_at_once(MOVABLE, &task()) {
+            memory.add_page(frame, &file_page(mapping, 0), 0);
+            memory.begin_write(frame);
+        }
+        memory.drain_all_pages();
+        if memory.nr_free_pages() == before {
+            return;
+        }
+    }
+}
+
+/// Sections 2.1, 2.2: a victim killed while it reclaims goes without watermarks at once in 2.6.30, and fails later.
+#[test]
+fn victims_in_reclaim_by_release() {
+    for (release, succeeds) in [("2.6.30", true), ("2.6.31", false), ("2.6.32", false), ("2.6.36", false)] {
+        let mut memory = memory_of(release, 3980, 20_000);
+        fill_with_writes(&mut memory);
+        // Without the file system there is no OOM killer: the request reclaims again and again.
+        let request = Request::page(Gfp::HIGHUSER_MOVABLE.without(Gfp::FS));
+        let mut allocation = Allocation::new(request, task());
+        while allocation.step(&mut memory) != Step::Work {}
+        allocation.set_dying();
+        assert_eq!(run(&mut memory, allocation, |_, _| ()).is_some(), succeeds, "{release}");
+    }
+}
+
+/// Section 3.6: whether nothing more can be had is told by kswapd's marks up to 2.6.35, and by what was scanned from 2.6.36 on.
+#[test]
+fn hope_by_release() {
+    for (release, is_out_of_memory) in
+        [("2.6.34", true), ("2.6.35", true), ("2.6.36", false), ("2.6.37", false)]
+    {
+        let mut memory = memory_of(release, 3980, 20_000);
+        fill_with_writes(&mut memory);
+        for zone in &mut memory.zones {
+            zone.all_unreclaimable = true;
+        }
+        let mut allocation = Allocation::new(MOVABLE, task());
+        let ends = loop {
+            match allocation.step(&mut memory) {
+                Step::Oom => break true,
+                Step::Nap(nap) if nap.site == NapSite::Retry => break false,
+                // From 2.6.37 on nobody naps here.
+                Step::Yield if memory.naps().at(NapSite::Retry).left_out > 0 => break false,
+                Step::Done(frame) => panic!("{release}: {frame:?}"),
+                _ => {}
+            }
+        };
+        assert_eq!(ends, is_out_of_memory, "{release}");
+    }
+}
+
+/// R1.32: in 2.6.32 single pages of the reserve that come back end on the movable lists: the reserve drains away.
+#[test]
+fn reserve_by_release() {
+    for (release, is_kept) in [("2.6.31", true), ("2.6.32-rc5", false), ("2.6.32", false), ("2.6.33", true)] {
+        let mut memory = memory_of(release, 3980, 60_000);
+        let reserve = |memory: &Memory| -> u32 {
+            let zone = &memory.zones[1];
+            let count = |order: usize| {
+                let list = zone.free_list(order, Mobility::Reserve);
+                let next =
+                    |&at: &u32| Some(memory.frames.links[at as usize].next).filter(|&next| next != list);
+                std::iter::successors(memory.frames.first(list), next).count() as u32
+            };
+            (0..MAX_ORDER).map(|order| count(order) << order).sum()
+        };
+        assert_eq!(reserve(&memory), 512, "{release}: one pageblock, MIN is 483");
+        let reclaimer = Caller { memalloc: true, ..task() };
+        let pages: Vec<FrameId> =
+            std::iter::from_fn(|| run(&mut memory, Allocation::new(MOVABLE, reclaimer), |_, _| ())).collect();
+        assert_eq!((memory.nr_free_pages(), reserve(&memory)), (0, 0), "{release}");
+        // Only those of the reserve come back, so that they merge with no others.
+        for page in pages {
+            let zone = &memory.zones[1];
+            if page.0 >= zone.start && zone.pageblock_type(page.0) == Mobility::Reserve {
+                memory.free_pages(page, 0, 0);
+            }
+        }
+        memory.drain_all_pages();
+        assert_eq!(memory.nr_free_pages(), 512, "{release}");
+        assert_eq!(reserve(&memory), if is_kept { 512 } else { 0 }, "{release}");
+        memory.check();
+    }
+}
+
+/// R1.24: up to 2.6.31 only the first of several pageblocks taken at once changes its type.
+#[test]
+fn pageblocks_taken_by_release() {
+    for (release, blocks) in [("2.6.30", 1), ("2.6.31", 1), ("2.6.32-rc5", 2), ("2.6.36", 2)] {
+        let mut memory = memory_of(release, 3980, 60_000);
+        memory.allocate_at_once(KERNEL, &task()).expect("plenty");
+        let unmovable =
+            memory.zones[1].pageblocks.iter().filter(|&&mobility| mobility == Mobility::Unmovable);
+        assert_eq!(unmovable.count(), blocks, "{release}");
     }
 }
 

@@ -35,6 +35,7 @@ impl OnePage {
         let mut control = control::Control {
             caller,
             order: 0,
+            lumpy: false,
             may_enter_fs: gfp.has(Gfp::FS),
             may_io: gfp.has(Gfp::IO),
             may_writepage: true,
@@ -160,7 +161,8 @@ fn congested_device_by_caller() {
         let mut one = OnePage::new("2.6.36", |owner| NewPage { dirty: true, ..file_page(owner, 0) }, info);
         one.memory.set_congested(0, [true, false]);
         one.look_as(caller, Gfp::KERNEL);
-        assert!(one.memory.zones()[1].congested, "R5.8: all dirty pages met were for a congested device");
+        let refused = one.memory.out.writes.is_empty();
+        assert_eq!(one.memory.zones()[1].congested, refused, "R5.8: all dirty pages met were refused");
         one.memory.out.writes.len()
     };
     assert_eq!(writes(task()), 0);
@@ -206,43 +208,130 @@ fn anonymous_page_goes_to_swap() {
     assert!(one.is_on(Lru::ActiveAnon), "without swap there is nowhere to go");
 
     let mut one = OnePage::new("2.6.36", anon, OwnerInfo::default());
-    one.memory.add_swap(1000, 1);
+    one.memory.add_swap(1000, 1, false);
     one.look_as(task(), Gfp::NOIO);
     assert!(one.memory.out.writes.is_empty());
     one.look();
     let write = one.memory.out.writes[0];
-    assert_eq!(write.slot, Some(0));
+    assert_eq!(write.slot, Some(1));
     assert_eq!(one.memory.vmstat.pswpout, 1);
     one.memory.written(one.frame);
     one.memory.out.clear();
     one.look();
-    assert_eq!(one.memory.out.removed[0].slot, Some(0));
-    assert!(one.is_gone() && one.memory.swap().expect("there").is_used(0));
-    one.memory.free_slot(0, None);
+    assert_eq!(one.memory.out.removed[0].slot, Some(1));
+    assert!(one.is_gone() && one.memory.swap().expect("there").is_used(1));
+    one.memory.free_slot(1, None);
     assert_eq!(one.memory.swap().expect("there").used_slots(), 0);
 }
 
-/// 0.6: slots are taken in order inside a free cluster, then in the next free one, then wherever one is free.
+/// Takes so many slots and says which they are.
+fn take_slots(memory: &mut Memory, frames: std::ops::Range<u32>) -> Vec<u32> {
+    frames
+        .map(|frame| {
+            assert!(memory.add_to_swap(frame));
+            memory.slot_of(frame, frame::Word(frame::Word::SWAP_CACHE)).expect("has one")
+        })
+        .collect()
+}
+
+/// 0.6: slots are taken in order inside the first 256 free ones in a row; without such a row, onward from where the search stands.
 #[test]
 fn swap_slots_by_cluster() {
     let mut memory = memory_of("2.6.36", 3980, 60_000);
-    memory.add_swap(600, 0);
-    let mut taken = Vec::new();
-    for frame in 5000..5300 {
-        assert!(memory.add_to_swap(frame));
-        taken.push(memory.slot_of(frame, frame::Word(frame::Word::SWAP_CACHE)).expect("has one"));
+    memory.add_swap(600, 0, false);
+    assert_eq!(take_slots(&mut memory, 5000..5300), (1..=300).collect::<Vec<u32>>());
+    for slot in [10, 20] {
+        memory.free_slot(slot, None);
     }
-    assert_eq!(taken, (0..300).collect::<Vec<u32>>());
-    memory.free_slot(10, None);
-    for frame in 5300..5600 {
-        assert!(memory.add_to_swap(frame));
-    }
-    let last = memory.slot_of(5599, frame::Word(frame::Word::SWAP_CACHE));
-    assert_eq!(last, Some(599));
-    assert!(memory.add_to_swap(5600));
-    assert_eq!(memory.slot_of(5600, frame::Word(frame::Word::SWAP_CACHE)), Some(10), "the hole, at last");
-    assert!(!memory.add_to_swap(5601), "full");
+    // 212 more in the cluster begun at 257; then 90 slots are no cluster, and the search goes on behind the last.
+    assert_eq!(take_slots(&mut memory, 5300..5600), (301..=600).collect::<Vec<u32>>());
+    assert_eq!(take_slots(&mut memory, 5600..5602), [10, 20], "round the end");
+    assert!(!memory.add_to_swap(5602), "full");
     assert!(!memory.has_swap_space());
+
+    // A new cluster is looked for from the beginning, or on a solid state disk from where the search stands.
+    for (solid_state, expected) in [(false, 1), (true, 513)] {
+        let mut memory = memory_of("2.6.36", 3980, 60_000);
+        memory.add_swap(2000, 0, solid_state);
+        take_slots(&mut memory, 5000..5512);
+        for slot in 1..=256 {
+            memory.free_slot(slot, None);
+        }
+        assert_eq!(take_slots(&mut memory, 6000..6001), [expected]);
+    }
+}
+
+/// 0.6: what is read with a slot: its neighbours in the aligned window of 8, up to the first gap.
+#[test]
+fn swap_window() {
+    let mut memory = memory_of("2.6.36", 3980, 60_000);
+    memory.add_swap(600, 0, false);
+    take_slots(&mut memory, 5000..5020);
+    memory.free_slot(10, None);
+    let swap = memory.swap().expect("there");
+    for (slot, window) in
+        [(3, 1..8), (7, 1..8), (8, 8..10), (13, 11..16), (16, 16..21), (10, 10..10), (21, 21..21)]
+    {
+        assert_eq!(swap.read_window(slot), window, "slot {slot}");
+    }
+}
+
+/// 0.6: a page that stays in memory gives up its slot while swap is more than half full.
+#[test]
+fn slot_of_an_active_page() {
+    for (others, kept) in [(4, true), (5, false)] {
+        let anon = |owner| NewPage { anon: true, ..file_page(owner, 3) };
+        let mut one = OnePage::new("2.6.36", anon, OwnerInfo::default());
+        one.memory.add_swap(10, 1, false);
+        one.look();
+        one.memory.written(one.frame);
+        one.memory.map(one.frame);
+        // Of frames in DMA, where the page is not.
+        take_slots(&mut one.memory, 100..100 + others);
+        one.look();
+        assert!(one.is_on(Lru::ActiveAnon));
+        assert_eq!(one.memory.swap().expect("there").is_used(1), kept);
+        assert_eq!(one.memory.is_dirty(one.frame), !kept, "its contents are in memory only");
+    }
+}
+
+/// R4.7, section 4.4: from 2.6.34 on the mark of a use survives on the active list, so that one use after deactivation is enough.
+#[test]
+fn mark_survives_deactivation_by_release() {
+    for (release, mapped_twice) in [("2.6.33", false), ("2.6.34", true), ("2.6.36", true)] {
+        let mut one = OnePage::file(release);
+        one.memory.map(one.frame);
+        one.look();
+        one.memory.touch(one.frame);
+        one.look();
+        assert!(one.is_on(Lru::ActiveFile), "{release}");
+        one.memory.shrink_active(1, Lru::ActiveFile, 32, 0);
+        assert!(one.is_on(Lru::InactiveFile), "{release}");
+        let marked = one.memory.frames.word(one.frame.0).any(frame::Word::REFERENCED);
+        assert_eq!(marked, mapped_twice, "{release}");
+        one.memory.touch(one.frame);
+        one.look();
+        assert!(one.is_on(Lru::ActiveFile), "{release}");
+    }
+}
+
+/// Section 4.4: a mark left by system calls counts on the active list up to 2.6.33, and only for pages in use by somebody.
+#[test]
+fn marks_on_the_active_list_by_release() {
+    for (release, mapped, counts) in
+        [("2.6.33", true, true), ("2.6.33", false, false), ("2.6.34", true, false), ("2.6.34", false, false)]
+    {
+        let active = |owner| NewPage { active: true, ..file_page(owner, 0) };
+        let mut one = OnePage::new(release, active, OwnerInfo::default());
+        one.memory.mark_accessed(one.frame);
+        if mapped {
+            let word = one.memory.frames.word(one.frame.0);
+            one.memory.frames.set(one.frame.0, word.with(frame::Word::MAPPED));
+        }
+        let before = one.memory.zones()[1].recent_rotated[1];
+        one.memory.shrink_active(1, Lru::ActiveFile, 32, 0);
+        assert_eq!(one.memory.zones()[1].recent_rotated[1] - before, u64::from(counts), "{release} {mapped}");
+    }
 }
 
 /// Section 4.4: deactivation takes referenced pages too; programs' pages stay from 2.6.31 on.
@@ -282,6 +371,7 @@ fn order_of_what_stays() {
     let mut control = control::Control {
         caller: task(),
         order: 0,
+        lumpy: false,
         may_enter_fs: true,
         may_io: true,
         may_writepage: true,

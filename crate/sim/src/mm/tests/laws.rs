@@ -48,7 +48,7 @@ impl Load {
         let mut memory = memory_of(release, 3980, 12_000);
         memory.add_owner(OwnerInfo { has_writepage: true, executable: true, device: 1 });
         if swap {
-            memory.add_swap(3_000, 1);
+            memory.add_swap(3_000, 1, false);
         }
         Self { memory, kswapd: Kswapd::new(1), pages: Vec::new(), blocks: Vec::new(), writing: Vec::new() }
     }

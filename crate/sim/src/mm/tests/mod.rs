@@ -9,6 +9,7 @@ mod naps;
 mod reference;
 mod scan;
 mod stream;
+mod twin;
 mod zones;
 
 use super::*;

@@ -16,7 +16,7 @@ fn hopeless_naps(memory: &mut Memory) -> Vec<Nap> {
             Step::Nap(nap) => {
                 memory.napped(&nap, 1_000_000 * nap.jiffies);
                 naps.push(nap);
-                if nap.site == NapSite::Retry {
+                if matches!(nap.site, NapSite::Retry | NapSite::Writeout) {
                     return naps;
                 }
             }
@@ -82,6 +82,22 @@ fn switches_of_august_2010() {
     assert_eq!(run(&["no-reclaim-congestion-wait"], false), (0, (None, None), 0));
 }
 
+/// Section 5.1: the naps for other reasons sleep on the queue of their release too.
+#[test]
+fn other_naps_by_release() {
+    let cases: [(&str, &[&str], NapQueue); 3] = [
+        ("2.6.30", &[], NapQueue::Sync),
+        ("2.6.31", &[], NapQueue::Async),
+        ("2.6.31", &["revert-8aa7e847"], NapQueue::Sync),
+    ];
+    for (release, patches, queue) in cases {
+        let mut memory = memory_with(patched(release, patches), 3980, 60_000);
+        memory.writeout_limit_pages = 10;
+        let naps = hopeless_naps(&mut memory);
+        assert_eq!((naps[0].site, naps[0].queue), (NapSite::Writeout, queue), "{release} {patches:?}");
+    }
+}
+
 /// R4.10: from 2.6.32 on a task waits while more pages are isolated than inactive; kswapd does not.
 #[test]
 fn too_many_isolated_by_release() {
@@ -95,6 +111,7 @@ fn too_many_isolated_by_release() {
             let mut control = control::Control {
                 caller,
                 order: 0,
+                lumpy: false,
                 may_enter_fs: true,
                 may_io: true,
                 may_writepage: true,

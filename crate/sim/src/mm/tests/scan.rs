@@ -50,9 +50,67 @@ fn no_anonymous_scan_without_reason() {
     let mut memory = memory_of("2.6.31", 3980, 60_000);
     let mapping = file(&mut memory);
     fill(&mut memory, mapping, 20_000);
-    memory.add_swap(10_000, 0);
+    memory.add_swap(10_000, 0, false);
     memory.drain_vectors(0);
     assert_eq!(memory.scan_amounts(1, 4, true)[Lru::InactiveFile.index()], 20_000 >> 4);
+}
+
+/// R4.2: in 2.6.30 the last pass takes whole lists even without swap, anonymous ones too.
+#[test]
+fn last_pass_without_swap_by_release() {
+    for (release, anon) in [("2.6.30", 280), ("2.6.31", 0), ("2.6.36", 0)] {
+        let mut memory = memory_of(release, 3980, 60_000);
+        let mapping = file(&mut memory);
+        memory.add_run(MOVABLE, &task(), &NewPage { anon: true, ..file_page(mapping, 0) }, 280);
+        fill(&mut memory, mapping, 560);
+        memory.drain_vectors(0);
+        assert_eq!(memory.scan_amounts(1, 0, true), [anon, 0, 560, 0], "{release}");
+        assert_eq!(memory.scan_amounts(1, 1, true), [0, 0, 280, 0], "{release}");
+    }
+}
+
+/// Sections 4.2, 4.3: up to 2.6.35 an inactive list is scanned by whole batches, and up to 2.6.32 the turn of an active list that is not too
+/// long goes to the inactive one.
+#[test]
+fn amounts_scanned_by_release() {
+    for (release, scanned) in
+        [("2.6.30", 96), ("2.6.31", 160), ("2.6.32", 160), ("2.6.33", 96), ("2.6.35", 96), ("2.6.36", 78)]
+    {
+        let mut memory = memory_of(release, 3980, 60_000);
+        let mapping = file(&mut memory);
+        fill(&mut memory, mapping, 20_006);
+        memory.add_run(MOVABLE, &task(), &NewPage { active: true, ..file_page(mapping, 0) }, 10_010);
+        memory.drain_vectors(0);
+        let mut control = control::Control {
+            caller: Caller::kswapd_on_cpu(0),
+            order: 0,
+            lumpy: false,
+            may_enter_fs: true,
+            may_io: true,
+            may_writepage: true,
+            may_unmap: true,
+            may_swap: true,
+            scanned: 0,
+            reclaimed: 0,
+            target: u64::MAX,
+        };
+        let mut shrink = shrink_zone::ZoneShrink::new(&mut memory, &control, 1, 8);
+        while shrink.step(&mut memory, &mut control) != Step::Done(()) {}
+        // 20,006 >> 8 is 78: two batches and 14; 10,010 >> 8 is 39: two turns, of which 2.6.30 shrinks the active list in any case.
+        assert_eq!(memory.zones()[1].events.pgscan_kswapd, scanned, "{release}");
+        assert_eq!(memory.zones()[1].events.pgrefill > 0, release == "2.6.30");
+    }
+}
+
+/// Section 3.4: up to 2.6.31 anonymous pages count as reclaimable without swap.
+#[test]
+fn anon_counts_by_release() {
+    for (release, without_swap) in [("2.6.31", true), ("2.6.32-rc5", false), ("2.6.36", false)] {
+        let mut memory = memory_of(release, 3980, 60_000);
+        assert_eq!(memory.counts_anon(), without_swap, "{release}");
+        memory.add_swap(10, 0, false);
+        assert!(memory.counts_anon(), "{release}");
+    }
 }
 
 /// A23: shrink_slab's arithmetic.

@@ -95,17 +95,23 @@ fn runs_are_reproducible() {
     assert_ne!(run(1).0, run(2).0);
 }
 
-/// Page tables that fill memory end in a named lack of memory.
+/// Page tables that fill memory end in a named lack of memory; in 2.6.36 possibly in none: a zone that kswapd has given up is scanned no
+/// more, and so never counts as scanned enough (section 3.6).
 #[test]
 fn page_tables_can_fill_memory() {
-    let layout = MemoryLayout::from_present(&[(ZoneKind::Dma, 2000, 0), (ZoneKind::Dma32, 4000, 0)]);
-    let exercise = StreamExercise {
-        layout,
-        policy: policy("2.6.36"),
-        pages: 1 << 22,
-        hz: 250,
-        costs: StreamCosts::default(),
-        seed: 1,
-    };
-    assert!(stream_exercise(&exercise).expect_err("too small")[0].contains("out of memory"));
+    for (release, ends) in
+        [("2.6.32", "out of memory"), ("2.6.35", "out of memory"), ("2.6.36", "no progress")]
+    {
+        let layout = MemoryLayout::from_present(&[(ZoneKind::Dma, 2000, 0), (ZoneKind::Dma32, 4000, 0)]);
+        let exercise = StreamExercise {
+            layout,
+            policy: policy(release),
+            pages: 1 << 22,
+            hz: 250,
+            costs: StreamCosts::default(),
+            seed: 1,
+        };
+        let problems = stream_exercise(&exercise).expect_err("too small");
+        assert!(problems[0].contains(ends), "{release}: {problems:?}");
+    }
 }
