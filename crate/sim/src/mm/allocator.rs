@@ -226,16 +226,16 @@ impl Memory {
         self.cpus[cpu].vectors[lru].len = 0;
         let pages = &vector.frames[..usize::from(vector.len)];
         // Stretches of pages of one zone with the same flags go to one list together. Flags may have changed since they came here.
-        let alike = |memory: &Self, a: &u32, b: &u32| {
-            memory.frames.word(*a) == memory.frames.word(*b) && memory.zone_of(*a) == memory.zone_of(*b)
-        };
         let mut rest = pages;
-        while let Some(first) = rest.first() {
-            let count = rest.iter().position(|frame| !alike(self, first, frame)).unwrap_or(rest.len());
+        while let Some(&first) = rest.first() {
+            let index = self.zone_of(first);
+            let word = self.frames.word(first);
+            let zone = self.zones[index].start..self.zones[index].end;
+            let others =
+                rest.iter().position(|&frame| self.frames.word(frame) != word || !zone.contains(&frame));
+            let count = others.unwrap_or(rest.len());
             let (stretch, others) = rest.split_at(count);
             rest = others;
-            let index = self.zone_of(*first);
-            let word = self.frames.word(*first);
             let lru = Lru::of(word);
             let placed = lru.place(word);
             for &frame in stretch {

@@ -14,7 +14,7 @@ use super::lru::Lru;
 use super::memory::Memory;
 use super::policy::{NapRule, References};
 use super::scan::{BATCH_PAGES, DEF_PRIORITY};
-use super::step::{NapSite, Step};
+use super::step::{NapSite, Removed, Step};
 
 /// The machine for one batch of one list.
 #[derive(Clone, Debug)]
@@ -358,9 +358,19 @@ impl Memory {
 
     /// Takes pages out of the cache and gives their frames back, in this order.
     fn release_batch(&mut self, zone: usize, batch: &[u32], cpu: usize) {
+        let frames = &self.frames;
+        let any = batch.iter().fold(0, |any, &frame| any | frames.word(frame).0);
+        if any & Word::SWAP_CACHE == 0 {
+            self.out.removed.extend(batch.iter().map(|&frame| {
+                let mapped = frames.word(frame).any(Word::MAPPED);
+                Removed { owner: frames.owner(frame), frame: FrameId(frame), mapped, slot: None }
+            }));
+        } else {
+            for &frame in batch {
+                self.remove(frame, self.frames.word(frame));
+            }
+        }
         for &frame in batch {
-            let word = self.frames.word(frame);
-            self.remove(frame, word);
             self.frames.set(frame, Word::NOTHING);
         }
         self.work.freed += batch.len() as u32;
