@@ -51,6 +51,7 @@ pub struct Metadata {
     next_inode: u64,
     entries: Vec<u64>,
     dirty: u32,
+    writing: u32,
     /// Since when the block device has had dirty pages without a break.
     dirtied_ns: Option<u64>,
 }
@@ -78,6 +79,7 @@ impl Metadata {
             next_inode: inodes.next_multiple_of(INODES_PER_BLOCK),
             entries: Vec::new(),
             dirty: 0,
+            writing: 0,
             dirtied_ns: None,
         }
     }
@@ -97,6 +99,21 @@ impl Metadata {
     #[must_use]
     pub fn dirty(&self) -> u32 {
         self.dirty
+    }
+
+    /// Blocks being written in place.
+    #[must_use]
+    pub fn writing(&self) -> u32 {
+        self.writing
+    }
+
+    /// Marks a block as being written in place, or not any more.
+    pub fn set_writing(&mut self, index: u32, writing: bool) {
+        let block = &mut self.blocks[index as usize];
+        if block.writing != writing {
+            block.writing = writing;
+            if writing { self.writing += 1 } else { self.writing -= 1 }
+        }
     }
 
     /// Since when the block device has had dirty pages without a break, in nanoseconds.

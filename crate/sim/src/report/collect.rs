@@ -13,7 +13,7 @@ use crate::observe::{CauseTotals, HeldReason, Histogram, Lane, Periods, Series};
 use crate::scenario::Scenario;
 use crate::short_sort;
 use crate::simulation::{ProcessTotals, World};
-use crate::task::{Task, TaskId};
+use crate::task::{Task, TaskId, TaskKind};
 use crate::workload::ProcessSpec;
 
 /// A group of tasks that are shown together.
@@ -24,20 +24,30 @@ struct Group<'w> {
     tasks: Vec<TaskId>,
 }
 
-/// The groups as the meter numbers them: kernel threads, then specifications.
+/// The groups as the meter numbers them: kernel threads, those of the pdflush pool together, then specifications.
 fn groups<'w>(scenario: &'w Scenario, world: &'w World) -> Vec<Group<'w>> {
     let ids = || (0..world.tasks().len() as u32).map(TaskId);
-    let threads = ids().filter(|&id| world.specification(id).is_none()).map(|id| Group {
-        name: &world.tasks()[id.index()].name,
-        specification: None,
-        tasks: vec![id],
-    });
-    let processes = scenario.workload.processes.iter().enumerate().map(|(index, process)| Group {
+    let mut groups: Vec<Group<'w>> = Vec::new();
+    let mut before = None;
+    for id in ids().filter(|&id| world.specification(id).is_none()) {
+        let task = &world.tasks()[id.index()];
+        let is_flusher = task.kind == TaskKind::Flusher;
+        match groups.last_mut().filter(|_| is_flusher && before == Some(TaskKind::Flusher)) {
+            Some(group) => group.tasks.push(id),
+            None => {
+                let pool = task.name.strip_suffix("/0").filter(|_| is_flusher);
+                let name = pool.unwrap_or(&task.name);
+                groups.push(Group { name, specification: None, tasks: vec![id] });
+            }
+        }
+        before = Some(task.kind);
+    }
+    groups.extend(scenario.workload.processes.iter().enumerate().map(|(index, process)| Group {
         name: &process.name,
         specification: Some(process),
         tasks: ids().filter(|&id| world.specification(id) == Some(index)).collect(),
-    });
-    threads.chain(processes).collect()
+    }));
+    groups
 }
 
 pub(super) fn run_result(scenario: &Scenario, label: &RunLabel, world: &World, end: EndReason) -> RunResult {

@@ -16,6 +16,7 @@ mod setup;
 #[cfg(test)]
 mod tests;
 mod world;
+mod writeback;
 
 pub use process::{MarkTotals, ProcessTotals};
 pub use setup::NotStarted;
