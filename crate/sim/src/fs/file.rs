@@ -105,6 +105,18 @@ pub struct Files {
     dirty_order: VecDeque<(u64, FileId)>,
     dirty_pages: u64,
     writeback_pages: u64,
+    totals: PageTotals,
+}
+
+/// Pages that have changed their state, all together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PageTotals {
+    /// Clean pages that became dirty (`nr_dirtied`).
+    pub dirtied: u64,
+    /// Pages that were written (`nr_written`).
+    pub written: u64,
+    /// Dirty pages that need not be written any more.
+    pub cancelled: u64,
 }
 
 impl Files {
@@ -121,6 +133,7 @@ impl Files {
             dirty_order: VecDeque::new(),
             dirty_pages: 0,
             writeback_pages: 0,
+            totals: PageTotals::default(),
         }
     }
 
@@ -205,6 +218,7 @@ impl Files {
         file.cache.set_dirty(page);
         let was_clean = file.cache.dirty() != before;
         self.dirty_pages += u64::from(was_clean);
+        self.totals.dirtied += u64::from(was_clean);
         self.note_dirty(now_ns, id);
         was_clean
     }
@@ -232,6 +246,7 @@ impl Files {
     /// A page has been written. Returns whether no page of its file is under writeback any more.
     pub fn end_writeback(&mut self, id: FileId, page: u32) -> bool {
         self.writeback_pages -= 1;
+        self.totals.written += 1;
         self.files[id.0 as usize].cache.end_writeback(page)
     }
 
@@ -239,6 +254,7 @@ impl Files {
     pub fn remove(&mut self, id: FileId) {
         let file = &mut self.files[id.0 as usize];
         self.dirty_pages -= u64::from(file.cache.dirty());
+        self.totals.cancelled += u64::from(file.cache.dirty());
         file.cache.cancel_dirty();
         file.cache.drop_clean();
         file.dirtied_ns = None;
@@ -255,6 +271,12 @@ impl Files {
     #[must_use]
     pub fn writeback_pages(&self) -> u64 {
         self.writeback_pages
+    }
+
+    /// What has become of pages so far. Pages dirtied = dirty + being written + written + cancelled.
+    #[must_use]
+    pub fn page_totals(&self) -> PageTotals {
+        self.totals
     }
 
     /// Entries in the flusher's order: at least as many as there are dirty files.

@@ -52,6 +52,8 @@ pub struct Metadata {
     entries: Vec<u64>,
     dirty: u32,
     writing: u32,
+    dirtied: u64,
+    written: u64,
     /// Since when the block device has had dirty pages without a break.
     dirtied_ns: Option<u64>,
 }
@@ -80,6 +82,8 @@ impl Metadata {
             entries: Vec::new(),
             dirty: 0,
             writing: 0,
+            dirtied: 0,
+            written: 0,
             dirtied_ns: None,
         }
     }
@@ -112,8 +116,25 @@ impl Metadata {
         let block = &mut self.blocks[index as usize];
         if block.writing != writing {
             block.writing = writing;
-            if writing { self.writing += 1 } else { self.writing -= 1 }
+            if writing {
+                self.writing += 1;
+            } else {
+                self.writing -= 1;
+                self.written += 1;
+            }
         }
+    }
+
+    /// How often a clean block has become dirty.
+    #[must_use]
+    pub fn dirtied(&self) -> u64 {
+        self.dirtied
+    }
+
+    /// How many blocks have been written in place.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.written
     }
 
     /// Since when the block device has had dirty pages without a break, in nanoseconds.
@@ -131,6 +152,7 @@ impl Metadata {
         block.dirty = dirty;
         if dirty {
             self.dirty += 1;
+            self.dirtied += 1;
             self.dirtied_ns.get_or_insert(now_ns);
         } else {
             self.dirty -= 1;

@@ -8,6 +8,7 @@ use super::results::{
 };
 use super::runner::RunLabel;
 use super::timelines::{Subject, Timeline, Turn};
+use super::writeback::WritebackResult;
 use crate::mm::{Lru, NapSite};
 use crate::observe::{CauseTotals, HeldReason, Histogram, Lane, Periods, Series};
 use crate::scenario::Scenario;
@@ -74,6 +75,7 @@ pub(super) fn run_result(scenario: &Scenario, label: &RunLabel, world: &World, e
             .collect(),
         queue: queue_result(scenario, world, &groups),
         memory: memory_result(world),
+        writeback: WritebackResult::of(world),
         timelines: timelines(world, &groups),
         detail: None,
     }
@@ -288,6 +290,11 @@ fn timelines(world: &World, groups: &[Group<'_>]) -> Vec<Timeline> {
     }
     if world.queue().elevator().as_cfq().is_some() {
         add(Subject::BusyAverage, meter.busy_average());
+    }
+    let writeback = world.writeback();
+    if world.nr_dirtied() != 0 {
+        add(Subject::Dirty, &writeback.dirty);
+        add(Subject::UnderWriteback, &writeback.under_writeback);
     }
     for (zone, series) in world.free_pages_over_time() {
         add(Subject::FreePages { zone: zone.to_owned() }, series);

@@ -20,6 +20,7 @@ mod summary;
 mod tables;
 mod terms;
 mod timelines;
+pub mod writeback;
 
 pub use claims::{Claim, ClaimKind, OneOrMany};
 pub use digest::Digest;
@@ -33,3 +34,4 @@ pub use statistics::{Difference, Statistics};
 pub use tables::{Better, Cell, ClaimResult, ClaimStatus, RowResult, TableResult};
 pub use terms::{DEFINITION_CHARS_MAX, Term, term, terms};
 pub use timelines::{Subject, Timeline, TimelineKind, Turn};
+pub use writeback::{WriteWaitResult, WritebackResult};

@@ -17,6 +17,8 @@ mod setup;
 mod tests;
 mod world;
 mod writeback;
+#[cfg(test)]
+mod writeback_tests;
 
 pub use process::{MarkTotals, ProcessTotals};
 pub use setup::NotStarted;

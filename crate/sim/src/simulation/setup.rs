@@ -2,9 +2,7 @@
 
 use super::io::IoTable;
 use super::memory::MachineMemory;
-use super::operation::{
-    Flusher, Frame, Interpreter, JournalThread, Kblockd, KswapdThread, PdflushThread,
-};
+use super::operation::{Flusher, Frame, Interpreter, JournalThread, Kblockd, KswapdThread, PdflushThread};
 use super::process::{Handle, MarkTotals, Process, ProcessTotals};
 use super::world::{CpuState, KernelThreads, MachineCounters, MeetingPoint, World};
 use crate::block::{BlockOut, BlockQueue, IoClass, PAGE_SECTORS, Submitter};

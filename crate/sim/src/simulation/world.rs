@@ -391,6 +391,7 @@ impl World {
         let runnable = self.tasks.iter().filter(|task| task.state == TaskState::Runnable).count();
         assert_eq!(runnable, self.scheduler.waiting().len());
         assert!(self.ios.in_use() as u64 >= u64::from(self.queue.allocated()), "a request has lost its bios");
+        self.check_pages();
         let ended = self.tasks.iter().filter(|task| task.state == TaskState::Exited).count();
         assert_eq!(ended + self.processes_left, self.processes.len());
         debug_assert!(

@@ -23,13 +23,25 @@ impl World {
         self.files.writeback_pages() + u64::from(self.metadata.writing())
     }
 
+    /// Pages that have become dirty so far (`nr_dirtied`).
+    #[must_use]
+    pub fn nr_dirtied(&self) -> u64 {
+        self.files.page_totals().dirtied + self.metadata.dirtied()
+    }
+
+    /// Pages that have been written so far (`nr_written`).
+    #[must_use]
+    pub fn nr_written(&self) -> u64 {
+        self.files.page_totals().written + self.metadata.written()
+    }
+
     /// The thresholds that hold now (`nr_dirty_background_threshold`, `nr_dirty_threshold`). Cost: the zones.
     #[must_use]
     pub fn dirty_limits(&self) -> DirtyLimits {
         DirtyLimits::new(dirtyable_pages(self.memory()), &self.policy.writeback)
     }
 
-    /// Writeback: cumulative counters, timelines, sleeps.
+    /// Writeback: timelines, sleeps, the pool.
     #[must_use]
     pub fn writeback(&self) -> &Writeback {
         &self.writeback
@@ -64,6 +76,13 @@ impl World {
     /// A tenth of a second in ticks.
     pub(crate) fn tenth_jiffies(&self) -> u64 {
         (self.clock.hz() / 10).max(1)
+    }
+
+    /// No page gets lost: what became dirty is dirty, on its way, written, or gone with its file.
+    pub(crate) fn check_pages(&self) {
+        let totals = self.files.page_totals();
+        let now = self.files.dirty_pages() + self.files.writeback_pages();
+        assert_eq!(totals.dirtied, now + totals.written + totals.cancelled, "pages are lost");
     }
 
     /// Enters the numbers of dirty pages into their timelines. Called wherever they change.

@@ -143,7 +143,8 @@ mod tests {
     fn dirtyable_memory_is_counted_zone_by_zone() {
         assert_eq!(dirtyable_pages(None), DIRTYABLE_PAGES);
         let layout = crate::mm::MemoryLayout::mapped_stream_2010();
-        let policy = crate::kernel::Policy::new("2.6.36", &[], FileSystemKind::Ext4).expect("a known release");
+        let policy =
+            crate::kernel::Policy::new("2.6.36", &[], FileSystemKind::Ext4).expect("a known release");
         let memory = Memory::new(&layout, policy.mm, 2, 250).expect("a sound layout");
         assert_eq!(dirtyable_pages(Some(&memory)), 3_960 + 470_500 + 1);
     }

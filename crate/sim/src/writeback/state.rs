@@ -1,6 +1,6 @@
 //! What the machine knows about its dirty pages.
 //!
-//! *Models:* counters, thresholds, each device's and each task's share, work for the flusher, who has been told that a device is
+//! *Models:* each device's and each task's share, work for the flusher, who has been told that a device is
 //! over its limit.
 //! *Does not model:* more than one device.
 //! *Follows:* docs/model/reclaim.md, sections 6.1 to 6.4 and 6.6.
@@ -80,10 +80,6 @@ struct PerTask {
 /// The state of writeback on one machine.
 #[derive(Clone, Debug)]
 pub struct Writeback {
-    /// Pages that have become dirty (`nr_dirtied`).
-    pub nr_dirtied: u64,
-    /// Pages that have been written (`nr_written`).
-    pub nr_written: u64,
     /// Dirty pages over time.
     pub dirty: Series,
     /// Pages under writeback over time.
@@ -127,8 +123,6 @@ impl Writeback {
     ) -> Self {
         let whole = Whole::new(limits.dirty_pages);
         Self {
-            nr_dirtied: 0,
-            nr_written: 0,
             dirty: Series::new(bucket_ns, BUCKETS),
             under_writeback: Series::new(bucket_ns, BUCKETS),
             waits: Waits::default(),
@@ -162,7 +156,6 @@ impl Writeback {
         (fresh, touched): (u32, u32),
         policy: &WritebackPolicy,
     ) -> Option<u32> {
-        self.nr_dirtied += u64::from(fresh);
         self.dirtied.add(&mut self.tasks[task].dirtied, fresh.into());
         self.since_look[cpu] += touched;
         let since_look = self.since_look[cpu];
@@ -175,7 +168,6 @@ impl Writeback {
 
     /// Pages have been written by the device.
     pub fn wrote(&mut self, pages: u64) {
-        self.nr_written += pages;
         let (whole, part) = &mut self.written;
         whole.add(part, pages);
     }
