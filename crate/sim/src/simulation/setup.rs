@@ -2,7 +2,7 @@
 
 use super::io::IoTable;
 use super::memory::MachineMemory;
-use super::operation::{Flusher, Frame, Interpreter, JournalThread, Kblockd, KswapdThread};
+use super::operation::{Flusher, Frame, Interpreter, JournalThread, Kblockd, KswapdThread, PdflushThread};
 use super::process::{Handle, MarkTotals, Process, ProcessTotals};
 use super::world::{CpuState, KernelThreads, MachineCounters, MeetingPoint, World};
 use crate::block::{BlockOut, BlockQueue, IoClass, PAGE_SECTORS, Submitter};
@@ -15,6 +15,7 @@ use crate::observe::{BUCKETS, Meter, MeterTask, Recorder};
 use crate::scenario::{FileSystemKind, Scenario};
 use crate::task::{FIRST_PID, Scheduler, Task, TaskId, TaskKind};
 use crate::workload::{ProcessSpec, Program, Workload};
+use crate::writeback::{DIRTYABLE_PAGES, DirtyLimits, PDFLUSH_MAX, Writeback, dirtyable_pages};
 use std::collections::VecDeque;
 use std::fmt;
 
@@ -82,7 +83,18 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
         files.get_mut(id).access_jiffies = clock.jiffies(0);
     }
     let mut recorder = Recorder::default();
-    recorder.set_meter(people.meter(scenario.limits.time_ns));
+    // So that a run of full length ends with all its buckets in use and none merged.
+    let bucket_ns = scenario.limits.time_ns.div_ceil(BUCKETS as u64).next_multiple_of(1000);
+    recorder.set_meter(people.meter(bucket_ns));
+    let writeback = {
+        let memory = memory.as_ref().map(|memory| &memory.memory);
+        let limits = DirtyLimits::new(dirtyable_pages(memory), &kernel.policy.fs.writeback);
+        let present = |memory: &Memory| memory.zones().iter().map(|zone| u64::from(zone.present)).sum();
+        let memory_pages = memory.map_or(DIRTYABLE_PAGES, present);
+        let now = (clock.jiffies(0), clock.hz());
+        Writeback::new(limits, memory_pages, (cpus, people.tasks.len()), now, bucket_ns)
+    };
+    let flusher_interval_ms = kernel.policy.fs.writeback.interval_ms;
     let mut world = World {
         now_ns: 0,
         pause_ns: u64::MAX,
@@ -110,7 +122,8 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
         blocked: Vec::new(),
         request_waiters: [VecDeque::new(), VecDeque::new()],
         kblockd_kicked: false,
-        flusher_due: false,
+        writeback,
+        flusher_appointment: 0,
         threads,
         programs,
         io_context_users: people.io_context_users,
@@ -121,7 +134,7 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
         counters: MachineCounters::default(),
     };
     world.block_due_ns = world.queue.next_event_ns();
-    world.schedule_flusher();
+    world.schedule_flusher_in(flusher_interval_ms);
     Ok(world)
 }
 
@@ -183,21 +196,11 @@ impl People {
     }
 
     fn add_threads(&mut self, policy: &FsPolicy, kind: FileSystemKind, has_memory: bool) -> KernelThreads {
-        let flusher = if policy.writeback.per_device_flusher { "flush-8:0" } else { "pdflush" };
         let journal = if kind == FileSystemKind::Ext4 { "jbd2/sda1-8" } else { "kjournald" };
+        let kblockd = Frame::Kblockd(Kblockd::default());
         KernelThreads {
-            kblockd: self.add(
-                "kblockd/0".into(),
-                TaskKind::Kblockd,
-                DEFAULT_PRIORITY,
-                Frame::Kblockd(Kblockd::default()),
-            ),
-            flusher: self.add(
-                flusher.into(),
-                TaskKind::Flusher,
-                DEFAULT_PRIORITY,
-                Frame::Flusher(Flusher::new()),
-            ),
+            kblockd: self.add("kblockd/0".into(), TaskKind::Kblockd, DEFAULT_PRIORITY, kblockd),
+            flusher: self.add_flushers(policy.writeback.per_device_flusher),
             journal: self.add(
                 journal.into(),
                 TaskKind::Journal,
@@ -209,6 +212,21 @@ impl People {
                 self.add("kswapd0".into(), TaskKind::Kswapd, DEFAULT_PRIORITY, frame)
             }),
         }
+    }
+
+    /// The flusher of the device, or as many threads as the pool may ever have; returns the first.
+    fn add_flushers(&mut self, per_device: bool) -> TaskId {
+        if per_device {
+            let frame = Frame::Flusher(Flusher::new());
+            return self.add("flush-8:0".into(), TaskKind::Flusher, DEFAULT_PRIORITY, frame);
+        }
+        let mut add = |thread| {
+            let frame = Frame::PdflushThread(PdflushThread::new(thread));
+            self.add(format!("pdflush/{thread}"), TaskKind::Flusher, DEFAULT_PRIORITY, frame)
+        };
+        let first = add(0);
+        (1..PDFLUSH_MAX).for_each(|thread| _ = add(thread));
+        first
     }
 
     fn add(&mut self, name: String, kind: TaskKind, priority: u8, frame: Frame) -> TaskId {
@@ -251,20 +269,21 @@ impl People {
         }
     }
 
-    /// Measures each kernel thread on its own, and the copies of a process together: groups are the kernel threads,
-    /// then the specifications.
-    fn meter(&self, time_ns: u64) -> Meter {
+    /// Measures each kernel thread on its own, but those of the pdflush pool together, and the copies of a process together:
+    /// groups are the kernel threads, then the specifications.
+    fn meter(&self, bucket_ns: u64) -> Meter {
         let threads = self.tasks.len() - self.processes.len();
+        let is_flusher = |index: usize| self.tasks[index].kind == TaskKind::Flusher;
+        let is_new = |&index: &usize| index == 0 || !is_flusher(index) || !is_flusher(index - 1);
+        let groups_to = |end: usize| (0..end).filter(is_new).count();
         let group = |index: usize| match index.checked_sub(threads) {
-            Some(process) => threads + self.processes[process].program,
-            None => index,
+            Some(process) => groups_to(threads) + self.processes[process].program,
+            None => groups_to(index + 1) - 1,
         };
         let tasks = self.tasks.iter().enumerate().map(|(index, task)| MeterTask {
             group: group(index) as u32,
             io_context: task.submitter.io_context,
         });
-        // So that a run of full length ends with all its buckets in use and none merged.
-        let bucket_ns = time_ns.div_ceil(BUCKETS as u64).next_multiple_of(1000);
         Meter::new(bucket_ns, &tasks.collect::<Vec<_>>())
     }
 

@@ -12,6 +12,7 @@ use crate::observe::{Recorder, TraceKind};
 use crate::scenario::{FileSystemOptions, HostCosts, Limits};
 use crate::task::{Scheduler, Task, TaskId, TaskKind, TaskState, WaitOn};
 use crate::workload::Program;
+use crate::writeback::Writeback;
 use std::collections::VecDeque;
 
 /// What happens at a time, besides what the request queue and the device say themselves.
@@ -25,8 +26,8 @@ pub(crate) enum Event {
     Wake { task: TaskId, number: u32 },
     /// The running transaction is old enough to be committed.
     Journal { tid: Tid },
-    /// The flusher looks for old data.
-    Flusher,
+    /// Somebody looks for old data, unless another appointment has been made since.
+    Flusher { appointment: u32 },
 }
 
 /// What a CPU is doing.
@@ -48,6 +49,7 @@ pub(crate) struct CpuState {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelThreads {
     pub(crate) kblockd: TaskId,
+    /// The flusher, or the first thread of the pdflush pool; the others follow it.
     pub(crate) flusher: TaskId,
     pub(crate) journal: TaskId,
     /// Only on a machine whose memory is simulated.
@@ -69,7 +71,7 @@ pub struct MachineCounters {
     pub log_blocks: u64,
     /// Metadata blocks written in place to make room in the journal.
     pub checkpoint_blocks: u64,
-    /// Metadata blocks written in place by the flusher.
+    /// Metadata blocks written in place by writeback, whoever does it.
     pub flushed_metadata_blocks: u64,
     /// Data pages written by the flusher.
     pub flushed_pages: u64,
@@ -131,7 +133,9 @@ pub struct World {
     /// Tasks that wait for a free request, by direction, first come first.
     pub(crate) request_waiters: [VecDeque<TaskId>; 2],
     pub(crate) kblockd_kicked: bool,
-    pub(crate) flusher_due: bool,
+    pub(crate) writeback: Writeback,
+    /// The number of the appointment for looking for old data.
+    pub(crate) flusher_appointment: u32,
     pub(crate) threads: KernelThreads,
     pub(crate) programs: Vec<Program>,
     /// Processes, by task index behind the kernel threads.
@@ -259,7 +263,7 @@ impl World {
 
     /// Schedules an event.
     pub(crate) fn schedule(&mut self, time_ns: u64, event: Event) {
-        if matches!(event, Event::Flusher) {
+        if matches!(event, Event::Flusher { .. }) {
             self.periodic_events += 1;
         }
         self.events.push(time_ns.max(self.now_ns), event);
@@ -318,10 +322,11 @@ impl World {
                     self.wake_thread(self.threads.journal);
                 }
             }
-            Event::Flusher => {
+            Event::Flusher { appointment } => {
                 self.periodic_events -= 1;
-                self.flusher_due = true;
-                self.wake_thread(self.threads.flusher);
+                if appointment == self.flusher_appointment {
+                    self.flusher_due();
+                }
             }
         }
         self.counters.events += 1;
@@ -386,6 +391,7 @@ impl World {
         let runnable = self.tasks.iter().filter(|task| task.state == TaskState::Runnable).count();
         assert_eq!(runnable, self.scheduler.waiting().len());
         assert!(self.ios.in_use() as u64 >= u64::from(self.queue.allocated()), "a request has lost its bios");
+        self.check_pages();
         let ended = self.tasks.iter().filter(|task| task.state == TaskState::Exited).count();
         assert_eq!(ended + self.processes_left, self.processes.len());
         debug_assert!(
