@@ -67,7 +67,7 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
     let programs: Vec<Program> = scenario.workload.processes.iter().map(Program::new).collect();
     let meeting_points = meeting_points(&scenario.workload, &programs);
     let cpus = (machine.cpus as usize).max(1);
-    let memory = match layout_of_memory {
+    let mut memory = match layout_of_memory {
         Some(layout) => {
             let memory = Memory::new(&layout, kernel.policy.mm.clone(), cpus, machine.hz);
             let memory = memory.map_err(NotStarted::Memory)?;
@@ -94,6 +94,11 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
         let now = (clock.jiffies(0), clock.hz());
         Writeback::new(limits, memory_pages, (cpus, people.tasks.len()), now, bucket_ns)
     };
+    if let Some(memory) = &mut memory {
+        // `throttle_vm_writeout`: a tenth more than writers may have dirty.
+        let limits = DirtyLimits::new(dirtyable_pages(Some(&memory.memory)), &kernel.policy.fs.writeback);
+        memory.memory.writeout_limit_pages = limits.dirty_pages + limits.dirty_pages / 10;
+    }
     let flusher_interval_ms = kernel.policy.fs.writeback.interval_ms;
     let mut world = World {
         now_ns: 0,

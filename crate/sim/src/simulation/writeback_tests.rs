@@ -135,7 +135,8 @@ fn waits(trace: &[TraceEvent], kind: WaitKind) -> Vec<(u64, u64)> {
 const RELEASES: [&str; 6] = ["2.6.30", "2.6.31", "2.6.32", "2.6.35", "2.6.36", "2.6.38"];
 
 /// Section 6.4: a writer faster than the disk goes at the disk's rate, with dirty and writeback pages between the middle of
-/// the thresholds and the upper one. Method: 128 MiB of memory, a disk of 50 MB/s, looked at ten times a second.
+/// the thresholds and the upper one. Method: 128 MiB of memory, a disk of 50 MB/s, looked at ten times a second. Every 5 s the
+/// writer waits for a commit, and in 2.6.30 for naps that nothing ends, while the disk goes on: so not every look finds as much.
 #[test]
 fn a_writer_is_held_to_the_rate_of_the_disk() {
     for release in RELEASES {
@@ -146,14 +147,18 @@ fn a_writer_is_held_to_the_rate_of_the_disk() {
         };
         simulation.advance(Budget::until(5 * SECOND));
         let before = written(&simulation);
+        let (mut sum, mut below) = (0, 0);
+        let limits = simulation.world().dirty_limits();
         for tenths in 51..=150 {
             simulation.advance(Budget::until(tenths * 100 * MS));
-            let world = simulation.world();
-            let (limits, used) = (world.dirty_limits(), world.nr_dirty() + world.nr_writeback());
-            // Up to a look's interval may be dirtied above, and up to a request's pages fall off below.
-            let range = limits.free_run_pages() - 300..=limits.dirty_pages + 64;
-            assert!(range.contains(&used), "{release}, at {tenths}: {used} of {range:?}");
+            let used = simulation.world().nr_dirty() + simulation.world().nr_writeback();
+            // What was dirtied since the last look comes on top.
+            assert!(used <= limits.dirty_pages + 8, "{release}, at {tenths}: {used} of {limits:?}");
+            sum += used;
+            below += u32::from(used < limits.free_run_pages());
         }
+        assert!(sum / 100 > limits.free_run_pages(), "{release}: {} of {limits:?}", sum / 100);
+        assert!(below < 25, "{release}: {below} of 100");
         let rate = (written(&simulation) - before) / 10;
         let expected = BYTES_PER_S * 80 / 100..=BYTES_PER_S * 102 / 100;
         assert!(expected.contains(&rate), "{release}: {rate} B/s");
@@ -219,13 +224,11 @@ fn old_data_is_written_by_every_kernel() {
 }
 
 /// Section 6.2: pdflush ends a pass at congestion and naps for it; the flusher of 2.6.32 waits for a request instead.
-/// Method: a queue of 8 requests.
+/// Method: a file of 512 requests on a queue of 128.
 #[test]
 fn pdflush_naps_at_congestion_and_the_flusher_does_not() {
     for (release, naps) in [("2.6.31", true), ("2.6.32", false)] {
-        let mut scenario = scenario(release, 0, vec![dd(64 * MIB)], 60 * SECOND);
-        scenario.kernel.tunables.insert("nr_requests".into(), 8);
-        let simulation = run(&scenario);
+        let simulation = run(&scenario(release, 0, vec![dd(256 * MIB)], 60 * SECOND));
         let kupdate = simulation.world().writeback().waits.at(WaitSite::Kupdate);
         assert_eq!(kupdate.taken != 0, naps, "{release}");
         assert_eq!(simulation.world().queue().counters().sleeps != 0, !naps, "{release}");
@@ -245,6 +248,32 @@ fn reclaim_wakes_the_flushers() {
         simulation.advance(Budget::until(5 * SECOND));
         let written = simulation.world().nr_written();
         assert!((1500..=1500 + 1024).contains(&written), "{release}: {written} pages, in whole passes");
+    }
+}
+
+/// Sections 6.2 and 6.3: a file that another task writes back is passed over; if nothing else is left, the flusher waits for it,
+/// and pdflush naps although nothing is congested.
+#[test]
+fn a_file_has_one_writer_at_a_time() {
+    for release in RELEASES {
+        let mut simulation = started(&scenario(release, 0, vec![dd(64 * MIB)], 60 * SECOND));
+        simulation.advance(Budget::until(2 * SECOND));
+        let file = simulation.world.files.oldest_dirty(u64::MAX).expect("it is dirty");
+        simulation.world.files.get_mut(file).is_written_back = true;
+        simulation.world.wake_flushers(2048);
+        simulation.advance(Budget::until(3 * SECOND));
+        assert_eq!(simulation.world().files().page_totals().written, 0, "{release}");
+        let waits_on = |on: WaitOn| {
+            simulation.world().tasks().iter().any(|task| task.wait.as_ref().is_some_and(|wait| wait.on == on))
+        };
+        let naps = *simulation.world().writeback().waits.at(WaitSite::Background);
+        let is_new = simulation.world().policy.writeback.per_device_flusher;
+        assert_eq!((waits_on(WaitOn::BusyFile(Some(file))), naps.taken > 3), (is_new, !is_new), "{release}");
+        assert_eq!(naps.unnecessary, naps.taken);
+        simulation.world.files.get_mut(file).is_written_back = false;
+        simulation.world.wake_all(None, |on| on == WaitOn::BusyFile(Some(file)));
+        simulation.advance(Budget::until(6 * SECOND));
+        assert!(simulation.world().files().page_totals().written >= 2048, "{release}");
     }
 }
 
