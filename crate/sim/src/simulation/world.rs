@@ -392,6 +392,9 @@ impl World {
         assert_eq!(runnable, self.scheduler.waiting().len());
         assert!(self.ios.in_use() as u64 >= u64::from(self.queue.allocated()), "a request has lost its bios");
         self.check_pages();
+        if let Some(memory) = &self.memory {
+            memory.memory.check();
+        }
         let ended = self.tasks.iter().filter(|task| task.state == TaskState::Exited).count();
         assert_eq!(ended + self.processes_left, self.processes.len());
         debug_assert!(
