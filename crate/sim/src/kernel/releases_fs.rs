@@ -212,4 +212,31 @@ mod tests {
         assert!(policy("2.6.33", Ext4).readahead.unplugs_if_up_to_date);
         assert!(FsPolicy::for_release("2.6.29", Ext4).is_none());
     }
+
+    /// docs/model/reclaim.md, sections 5.1 (R5.2), 6.2 to 6.4: who writes in the background, and how a writer sleeps.
+    #[test]
+    fn writeback_rules_by_release() {
+        use WritebackInProgress::{DeviceTaken, FlusherRuns, ItemWaits};
+        let sync = ThrottleSleep::Congestion(NapQueue::Sync);
+        let asynchronous = ThrottleSleep::Congestion(NapQueue::Async);
+        for (release, sleep, in_progress, looks) in [
+            ("2.6.30", sync, DeviceTaken, false),
+            ("2.6.31", asynchronous, DeviceTaken, false),
+            ("2.6.32-rc1", ThrottleSleep::Doubling, ItemWaits, false),
+            ("2.6.35", ThrottleSleep::Doubling, ItemWaits, false),
+            ("2.6.36", ThrottleSleep::Doubling, FlusherRuns, false),
+            ("2.6.37", ThrottleSleep::Doubling, FlusherRuns, false),
+            ("2.6.38", ThrottleSleep::Doubling, FlusherRuns, true),
+        ] {
+            let writeback = policy(release, Ext4).writeback;
+            let found = (writeback.throttle_sleep, writeback.in_progress, writeback.looks_for_background);
+            assert_eq!(found, (sleep, in_progress, looks), "{release}");
+            assert_eq!(writeback.per_device_flusher, in_progress != DeviceTaken, "{release}");
+            assert_eq!(writeback.chunk_by_dirtied, writeback.per_device_flusher, "{release}");
+        }
+        let reverted = ["revert-8aa7e847".to_owned()];
+        let reverted =
+            crate::kernel::Policy::new("2.6.31", &reverted, Ext4).expect("it applies").fs.writeback;
+        assert_eq!((reverted.throttle_sleep, reverted.pdflush_nap), (sync, NapQueue::Sync));
+    }
 }

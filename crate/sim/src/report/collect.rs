@@ -29,19 +29,18 @@ struct Group<'w> {
 fn groups<'w>(scenario: &'w Scenario, world: &'w World) -> Vec<Group<'w>> {
     let ids = || (0..world.tasks().len() as u32).map(TaskId);
     let mut groups: Vec<Group<'w>> = Vec::new();
-    let mut before = None;
+    let mut flushers = None;
     for id in ids().filter(|&id| world.specification(id).is_none()) {
         let task = &world.tasks()[id.index()];
         let is_flusher = task.kind == TaskKind::Flusher;
-        match groups.last_mut().filter(|_| is_flusher && before == Some(TaskKind::Flusher)) {
-            Some(group) => group.tasks.push(id),
-            None => {
-                let pool = task.name.strip_suffix("/0").filter(|_| is_flusher);
-                let name = pool.unwrap_or(&task.name);
-                groups.push(Group { name, specification: None, tasks: vec![id] });
-            }
+        if is_flusher && let Some(group) = flushers.and_then(|index: usize| groups.get_mut(index)) {
+            group.tasks.push(id);
+            continue;
         }
-        before = Some(task.kind);
+        if is_flusher {
+            flushers = Some(groups.len());
+        }
+        groups.push(Group { name: &task.name, specification: None, tasks: vec![id] });
     }
     groups.extend(scenario.workload.processes.iter().enumerate().map(|(index, process)| Group {
         name: &process.name,

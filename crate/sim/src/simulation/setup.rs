@@ -60,10 +60,16 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
     let metadata = Metadata::new(&layout, files.len() as u64);
     let mut people = People::new(scenario.seed);
     let layout_of_memory = machine.memory.layout();
-    let threads = people.add_threads(&kernel.policy.fs, machine.file_system.kind, layout_of_memory.is_some());
+    let mut threads =
+        people.add_threads(&kernel.policy.fs, machine.file_system.kind, layout_of_memory.is_some());
     for (index, specification) in scenario.workload.processes.iter().enumerate() {
         people.add_processes(index, specification);
     }
+    let awake = people.tasks.len() as u32;
+    if !kernel.policy.fs.writeback.per_device_flusher {
+        (1..PDFLUSH_MAX).for_each(|thread| _ = people.add_pdflush(thread));
+    }
+    threads.pool = awake..people.tasks.len() as u32;
     let programs: Vec<Program> = scenario.workload.processes.iter().map(Program::new).collect();
     let meeting_points = meeting_points(&scenario.workload, &programs);
     let cpus = (machine.cpus as usize).max(1);
@@ -76,8 +82,8 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
         None => None,
     };
     let mut scheduler = Scheduler::new(cpus, people.tasks.len());
-    for index in 0..people.tasks.len() {
-        scheduler.wake(0, TaskId(index as u32));
+    for index in 0..awake {
+        scheduler.wake(0, TaskId(index));
     }
     for &id in &workload_files {
         files.get_mut(id).access_jiffies = clock.jiffies(0);
@@ -85,7 +91,7 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
     let mut recorder = Recorder::default();
     // So that a run of full length ends with all its buckets in use and none merged.
     let bucket_ns = scenario.limits.time_ns.div_ceil(BUCKETS as u64).next_multiple_of(1000);
-    recorder.set_meter(people.meter(bucket_ns));
+    recorder.set_meter(people.meter(&threads, bucket_ns));
     let writeback = {
         let memory = memory.as_ref().map(|memory| &memory.memory);
         let limits = DirtyLimits::new(dirtyable_pages(memory), &kernel.policy.fs.writeback);
@@ -138,6 +144,9 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
         meeting_points,
         counters: MachineCounters::default(),
     };
+    for thread in world.threads.pool.clone().map(TaskId) {
+        world.begin_asleep(thread);
+    }
     world.block_due_ns = world.queue.next_event_ns();
     world.schedule_flusher_in(flusher_interval_ms);
     Ok(world)
@@ -205,7 +214,8 @@ impl People {
         let kblockd = Frame::Kblockd(Kblockd::default());
         KernelThreads {
             kblockd: self.add("kblockd/0".into(), TaskKind::Kblockd, DEFAULT_PRIORITY, kblockd),
-            flusher: self.add_flushers(policy.writeback.per_device_flusher),
+            flusher: self.add_flusher(policy.writeback.per_device_flusher),
+            pool: 0..0,
             journal: self.add(
                 journal.into(),
                 TaskKind::Journal,
@@ -219,19 +229,18 @@ impl People {
         }
     }
 
-    /// The flusher of the device, or as many threads as the pool may ever have; returns the first.
-    fn add_flushers(&mut self, per_device: bool) -> TaskId {
-        if per_device {
-            let frame = Frame::Flusher(Flusher::new());
-            return self.add("flush-8:0".into(), TaskKind::Flusher, DEFAULT_PRIORITY, frame);
+    /// The flusher of the device, or the first thread of the pool.
+    fn add_flusher(&mut self, per_device: bool) -> TaskId {
+        if !per_device {
+            return self.add_pdflush(0);
         }
-        let mut add = |thread| {
-            let frame = Frame::PdflushThread(PdflushThread::new(thread));
-            self.add(format!("pdflush/{thread}"), TaskKind::Flusher, DEFAULT_PRIORITY, frame)
-        };
-        let first = add(0);
-        (1..PDFLUSH_MAX).for_each(|thread| _ = add(thread));
-        first
+        self.add("flush-8:0".into(), TaskKind::Flusher, DEFAULT_PRIORITY, Frame::Flusher(Flusher::new()))
+    }
+
+    fn add_pdflush(&mut self, thread: usize) -> TaskId {
+        let frame = Frame::PdflushThread(PdflushThread::new(thread));
+        let name = if thread == 0 { "pdflush".to_owned() } else { format!("pdflush/{thread}") };
+        self.add(name, TaskKind::Flusher, DEFAULT_PRIORITY, frame)
     }
 
     fn add(&mut self, name: String, kind: TaskKind, priority: u8, frame: Frame) -> TaskId {
@@ -275,15 +284,13 @@ impl People {
     }
 
     /// Measures each kernel thread on its own, but those of the pdflush pool together, and the copies of a process together:
-    /// groups are the kernel threads, then the specifications.
-    fn meter(&self, bucket_ns: u64) -> Meter {
-        let threads = self.tasks.len() - self.processes.len();
-        let is_flusher = |index: usize| self.tasks[index].kind == TaskKind::Flusher;
-        let is_new = |&index: &usize| index == 0 || !is_flusher(index) || !is_flusher(index - 1);
-        let groups_to = |end: usize| (0..end).filter(is_new).count();
-        let group = |index: usize| match index.checked_sub(threads) {
-            Some(process) => groups_to(threads) + self.processes[process].program,
-            None => groups_to(index + 1) - 1,
+    /// groups are the kernel threads, then the specifications. The pool's later threads lie behind the processes.
+    fn meter(&self, threads: &KernelThreads, bucket_ns: u64) -> Meter {
+        let first_process = self.tasks.len() - self.processes.len() - threads.pool.len();
+        let group = |index: usize| match index.checked_sub(first_process) {
+            None => index,
+            Some(_) if threads.pool.contains(&(index as u32)) => threads.flusher.index(),
+            Some(process) => first_process + self.processes[process].program,
         };
         let tasks = self.tasks.iter().enumerate().map(|(index, task)| MeterTask {
             group: group(index) as u32,

@@ -46,11 +46,13 @@ pub(crate) struct CpuState {
 }
 
 /// The kernel threads' places among the tasks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct KernelThreads {
     pub(crate) kblockd: TaskId,
-    /// The flusher, or the first thread of the pdflush pool; the others follow it.
+    /// The flusher, or the first thread of the pdflush pool.
     pub(crate) flusher: TaskId,
+    /// The other threads of the pool, behind the processes: they come and go.
+    pub(crate) pool: std::ops::Range<u32>,
     pub(crate) journal: TaskId,
     /// Only on a machine whose memory is simulated.
     pub(crate) kswapd: Option<TaskId>,
@@ -138,7 +140,7 @@ pub struct World {
     pub(crate) flusher_appointment: u32,
     pub(crate) threads: KernelThreads,
     pub(crate) programs: Vec<Program>,
-    /// Processes, by task index behind the kernel threads.
+    /// Processes, by task index behind the first kernel threads.
     pub(crate) processes: Vec<Process>,
     pub(crate) processes_left: usize,
     /// Files of the workload, by their index there.
@@ -156,7 +158,8 @@ impl World {
         self.now_ns
     }
 
-    /// Every task: kernel threads, then processes in the order of the scenario. Their
+    /// Every task: kernel threads, then processes in the order of the scenario, then the threads of the pdflush pool that do not
+    /// exist all the time. Their
     /// [`Task::causes`] are complete once the run has ended.
     #[must_use]
     pub fn tasks(&self) -> &[Task] {
@@ -227,7 +230,7 @@ impl World {
     }
 
     pub(crate) fn first_process(&self) -> usize {
-        self.tasks.len() - self.processes.len()
+        self.tasks.len() - self.processes.len() - self.threads.pool.len()
     }
 
     pub(crate) fn processes_left(&self) -> usize {

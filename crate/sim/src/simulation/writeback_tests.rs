@@ -191,7 +191,7 @@ fn writers_sleep_otherwise_from_2_6_32_on() {
         let recorded = simulation.world().writeback().waits.at(WaitSite::Throttle);
         assert!(recorded.taken + 1 >= sleeps.len() as u64 && recorded.longest_ns < 101 * MS);
         let tick = simulation.world().clock().tick_ns();
-        let at_tick = |ns: u64| ns % tick == 0;
+        let at_tick = |ns: u64| ns.is_multiple_of(tick);
         let policy = FsPolicy::for_release(release, FileSystemKind::Ext4).expect("known").writeback;
         if policy.throttle_sleep == ThrottleSleep::Doubling {
             assert!(sleeps.iter().all(|&(_, end)| at_tick(end)), "{release}");

@@ -128,7 +128,8 @@ impl World {
     pub(crate) fn start_pdflush(&mut self, job: Job) -> bool {
         let now_jiffies = self.clock.jiffies(self.now_ns);
         let Some(thread) = self.writeback.pdflush.start(job, now_jiffies) else { return false };
-        self.wake_thread(TaskId(self.threads.flusher.0 + thread as u32));
+        let other = thread.checked_sub(1).map(|other| TaskId(self.threads.pool.start + other as u32));
+        self.wake_thread(other.unwrap_or(self.threads.flusher));
         true
     }
 }
