@@ -21,6 +21,8 @@ pub(super) fn cause(kind: CauseKind, via_journal: bool) -> Category {
         CauseKind::NoFreeRequest => (Tone::Series(6), Fill::Solid),
         CauseKind::Journal => (Tone::Series(5), Fill::Solid),
         CauseKind::Congestion => (Tone::Bad, Fill::Rising),
+        CauseKind::Throttled => (Tone::Bad, Fill::Solid),
+        CauseKind::FileBusy => (Tone::Series(6), Fill::Rising),
         CauseKind::Sleep | CauseKind::Work | CauseKind::Start | CauseKind::Ended => {
             (Tone::Faint, Fill::Solid)
         }
@@ -45,6 +47,7 @@ pub(super) fn wait(kind: WaitKind) -> Category {
         WaitKind::Sleep => ("sleeps", Tone::Faint, Fill::Solid),
         WaitKind::Work => ("nothing to do", Tone::Faint, Fill::Thin),
         WaitKind::Congestion => ("sleeps for congestion to end", Tone::Bad, Fill::Rising),
+        WaitKind::Throttle => ("held up: too many dirty pages", Tone::Bad, Fill::Hatched),
         WaitKind::Start => ("waits for other processes", Tone::Faint, Fill::Tint),
     };
     Category::new(label, tone, fill)

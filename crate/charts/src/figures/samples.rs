@@ -4,6 +4,7 @@ use super::Column;
 use stallarium_sim::observe::Periods;
 use stallarium_sim::report::{
     Digest, EndReason, Latency, MarkResult, PeriodHistogram, ProcessResult, QueueResult, RunResult,
+    WritebackResult,
 };
 
 /// A column without further seeds.
@@ -27,6 +28,7 @@ pub(super) fn run_with_marks(kernel: &str, files: u64, elapsed_ns: u64) -> RunRe
         processes: vec![fs_mark(files, PeriodHistogram::default())],
         queue: QueueResult::default(),
         memory: None,
+        writeback: WritebackResult::default(),
         timelines: Vec::new(),
         detail: None,
     }

@@ -174,6 +174,25 @@ mod tests {
         assert!(!pool.is_congested(Sync::Async), "directions are separate");
     }
 
+    /// docs/model/reclaim.md, A12 and R5.4: on at 113, off below 103; each request given back that leaves fewer wakes sleepers, also
+    /// where nothing was congested.
+    #[test]
+    fn a12_every_request_given_back_below_the_threshold_counts() {
+        let mut pool = Allocation::new(128, 1000);
+        fill(&mut pool, 1, 112);
+        assert!(!pool.is_congested(Sync::Sync), "112 taken");
+        let counts: Vec<bool> = (0..112)
+            .map(|_| {
+                let counts = pool.is_below_congestion(Sync::Sync);
+                pool.free(Sync::Sync);
+                counts
+            })
+            .collect();
+        let first = counts.iter().position(|&counts| counts).expect("some");
+        assert_eq!(112 - first, 103, "the one that leaves 102");
+        assert!(counts[first..].iter().all(|&counts| counts));
+    }
+
     /// Section 1.2, rules 2 and 3: the 128th allocation makes its caller a batcher, who may take 32
     /// in all; others are refused.
     #[test]

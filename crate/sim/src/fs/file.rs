@@ -45,6 +45,8 @@ pub struct File {
     pub dirtied_ns: Option<u64>,
     /// Where the flusher goes on.
     pub writeback_index: u32,
+    /// A task is writing it back, and no second one does at the same time (`I_SYNC`).
+    pub is_written_back: bool,
     /// The tick at which its access time was last set.
     pub access_jiffies: u64,
     /// It has been removed.
@@ -102,6 +104,19 @@ pub struct Files {
     cursor: u64,
     dirty_order: VecDeque<(u64, FileId)>,
     dirty_pages: u64,
+    writeback_pages: u64,
+    totals: PageTotals,
+}
+
+/// Pages that have changed their state, all together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PageTotals {
+    /// Clean pages that became dirty (`nr_dirtied`).
+    pub dirtied: u64,
+    /// Pages that were written (`nr_written`).
+    pub written: u64,
+    /// Dirty pages that need not be written any more.
+    pub cancelled: u64,
 }
 
 impl Files {
@@ -117,6 +132,8 @@ impl Files {
             cursor: layout.first_data_sector(),
             dirty_order: VecDeque::new(),
             dirty_pages: 0,
+            writeback_pages: 0,
+            totals: PageTotals::default(),
         }
     }
 
@@ -141,6 +158,7 @@ impl Files {
             inode_dirty: false,
             dirtied_ns: None,
             writeback_index: 0,
+            is_written_back: false,
             access_jiffies: 0,
             removed: false,
             extents: Vec::new(),
@@ -193,13 +211,16 @@ impl Files {
         self.get_mut(id).add_extent(extent);
     }
 
-    /// A task has changed a page.
-    pub fn dirty_page(&mut self, now_ns: u64, id: FileId, page: u32) {
+    /// A task has changed a page. Returns whether it was clean.
+    pub fn dirty_page(&mut self, now_ns: u64, id: FileId, page: u32) -> bool {
         let file = &mut self.files[id.0 as usize];
         let before = file.cache.dirty();
         file.cache.set_dirty(page);
-        self.dirty_pages += u64::from(file.cache.dirty() - before);
+        let was_clean = file.cache.dirty() != before;
+        self.dirty_pages += u64::from(was_clean);
+        self.totals.dirtied += u64::from(was_clean);
         self.note_dirty(now_ns, id);
+        was_clean
     }
 
     /// Notes that a file is dirty, pages or inode.
@@ -216,15 +237,24 @@ impl Files {
         let file = &mut self.files[id.0 as usize];
         file.cache.start_writeback(page);
         self.dirty_pages -= 1;
+        self.writeback_pages += 1;
         if file.cache.dirty() == 0 {
             file.dirtied_ns = None;
         }
+    }
+
+    /// A page has been written. Returns whether no page of its file is under writeback any more.
+    pub fn end_writeback(&mut self, id: FileId, page: u32) -> bool {
+        self.writeback_pages -= 1;
+        self.totals.written += 1;
+        self.files[id.0 as usize].cache.end_writeback(page)
     }
 
     /// Forgets the dirty pages of a file that is gone.
     pub fn remove(&mut self, id: FileId) {
         let file = &mut self.files[id.0 as usize];
         self.dirty_pages -= u64::from(file.cache.dirty());
+        self.totals.cancelled += u64::from(file.cache.dirty());
         file.cache.cancel_dirty();
         file.cache.drop_clean();
         file.dirtied_ns = None;
@@ -235,6 +265,18 @@ impl Files {
     #[must_use]
     pub fn dirty_pages(&self) -> u64 {
         self.dirty_pages
+    }
+
+    /// Pages of all files being written.
+    #[must_use]
+    pub fn writeback_pages(&self) -> u64 {
+        self.writeback_pages
+    }
+
+    /// What has become of pages so far. Pages dirtied = dirty + being written + written + cancelled.
+    #[must_use]
+    pub fn page_totals(&self) -> PageTotals {
+        self.totals
     }
 
     /// Entries in the flusher's order: at least as many as there are dirty files.

@@ -51,6 +51,9 @@ pub struct Metadata {
     next_inode: u64,
     entries: Vec<u64>,
     dirty: u32,
+    writing: u32,
+    dirtied: u64,
+    written: u64,
     /// Since when the block device has had dirty pages without a break.
     dirtied_ns: Option<u64>,
 }
@@ -78,6 +81,9 @@ impl Metadata {
             next_inode: inodes.next_multiple_of(INODES_PER_BLOCK),
             entries: Vec::new(),
             dirty: 0,
+            writing: 0,
+            dirtied: 0,
+            written: 0,
             dirtied_ns: None,
         }
     }
@@ -99,6 +105,38 @@ impl Metadata {
         self.dirty
     }
 
+    /// Blocks being written in place.
+    #[must_use]
+    pub fn writing(&self) -> u32 {
+        self.writing
+    }
+
+    /// Marks a block as being written in place, or not any more.
+    pub fn set_writing(&mut self, index: u32, writing: bool) {
+        let block = &mut self.blocks[index as usize];
+        if block.writing != writing {
+            block.writing = writing;
+            if writing {
+                self.writing += 1;
+            } else {
+                self.writing -= 1;
+                self.written += 1;
+            }
+        }
+    }
+
+    /// How often a clean block has become dirty.
+    #[must_use]
+    pub fn dirtied(&self) -> u64 {
+        self.dirtied
+    }
+
+    /// How many blocks have been written in place.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
     /// Since when the block device has had dirty pages without a break, in nanoseconds.
     #[must_use]
     pub fn dirtied_ns(&self) -> Option<u64> {
@@ -114,6 +152,7 @@ impl Metadata {
         block.dirty = dirty;
         if dirty {
             self.dirty += 1;
+            self.dirtied += 1;
             self.dirtied_ns.get_or_insert(now_ns);
         } else {
             self.dirty -= 1;

@@ -8,7 +8,7 @@ mod metadata;
 mod page_cache;
 mod readahead;
 
-pub use file::{Extent, File, FileId, Files};
+pub use file::{Extent, File, FileId, Files, PageTotals};
 pub use journal::{Access, Journal, Tid, Transaction};
 pub use layout::Layout;
 pub use metadata::{DirectoryId, Metadata, MetadataBlock};

@@ -105,13 +105,6 @@ impl PageCache {
         Some((start + at) as u32)
     }
 
-    /// Whether some dirty page is not under writeback, so that its write can be started.
-    #[must_use]
-    pub fn has_dirty_at_rest(&self) -> bool {
-        let mask = PageFlags::DIRTY.0 | PageFlags::WRITEBACK.0;
-        self.dirty != 0 && self.state.iter().any(|&state| state & mask == PageFlags::DIRTY.0)
-    }
-
     /// How many pages from `page` on, at most `limit`, are dirty and not under writeback.
     #[must_use]
     pub fn dirty_run(&self, page: u32, limit: u32) -> u32 {

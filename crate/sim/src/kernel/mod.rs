@@ -16,7 +16,8 @@ pub use elevators::{ElevatorName, TunableName, available_tunables};
 pub use error::KernelError;
 pub use patches::{PatchInfo, patches};
 pub use policy::{
-    FsPolicy, FsyncCommit, FsyncFlush, JournalPolicy, ReadaheadPolicy, WriteFlagsPolicy, WritebackPolicy,
+    FsPolicy, FsyncCommit, FsyncFlush, JournalPolicy, ReadaheadPolicy, ThrottleSleep, WriteFlagsPolicy,
+    WritebackInProgress, WritebackPolicy,
 };
 pub use releases::{ReleaseInfo, releases};
 

@@ -3,7 +3,7 @@
 //! *Follows:* docs/model/block-layer.md, sections 0.2 and 2.17 to 2.21; docs/model/reclaim.md, sections 2.6 and 5.3.
 
 use super::releases_cfq::CfqGeneration as G;
-use super::{KernelError, Policy, ReleaseInfo};
+use super::{KernelError, Policy, ReleaseInfo, ThrottleSleep};
 use crate::block::BioFlags;
 use crate::block::elevator::cfq::{AsyncDepth, IdleAfter, IdleWhen};
 use crate::mm::{CongestionSwitch, NapQueue, NapRule};
@@ -228,6 +228,10 @@ static PATCHES: [PatchInfo; 20] = [
             policy.mm.kswapd_nap.rule = sync;
             policy.mm.other_naps = NapQueue::Sync;
             policy.mm.lumpy.second_pass.nap = policy.mm.lumpy.second_pass.nap.map(|_| NapQueue::Sync);
+            policy.fs.writeback.pdflush_nap = NapQueue::Sync;
+            if matches!(policy.fs.writeback.throttle_sleep, ThrottleSleep::Congestion(_)) {
+                policy.fs.writeback.throttle_sleep = ThrottleSleep::Congestion(NapQueue::Sync);
+            }
         },
     },
     PatchInfo {

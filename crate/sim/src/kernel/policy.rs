@@ -3,9 +3,10 @@
 //! *Models:* what differs between kernels, as plain data: code asks whether a rule holds, never
 //! which release runs.
 //! *Does not model:* which release has which value: `releases_fs.rs`.
-//! *Follows:* model/block-layer.md, sections 0.2, 1.5, 1.6, 1.9, 4.1 and 4.2.
+//! *Follows:* model/block-layer.md, sections 0.2, 1.5, 1.6, 1.9, 4.1 and 4.2; docs/model/reclaim.md, section 6.
 
 use crate::block::BioFlags;
+use crate::mm::NapQueue;
 use serde::{Deserialize, Serialize};
 
 /// How fsync gets an inode's transaction committed (section 4.1).
@@ -87,7 +88,27 @@ pub struct WriteFlagsPolicy {
     pub flush: BioFlags,
 }
 
-/// Rules of background writeback (section 1.9).
+/// How a throttled writer sleeps between two looks at the number of dirty pages (docs/model/reclaim.md, section 6.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ThrottleSleep {
+    /// `congestion_wait` on this queue, for a tenth of a second at most (up to 2.6.31).
+    Congestion(NapQueue),
+    /// One tick, then twice as long each time, up to a tenth of a second; nothing but time ends it (from 2.6.32).
+    Doubling,
+}
+
+/// When background writeback counts as going on, so that a writer does not start it (`writeback_in_progress`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WritebackInProgress {
+    /// While a pdflush thread has taken the device (up to 2.6.31).
+    DeviceTaken,
+    /// While a work item waits for the flusher; one in progress does not count (2.6.32 to 2.6.35).
+    ItemWaits,
+    /// While the flusher is at work (from 2.6.36).
+    FlusherRuns,
+}
+
+/// Rules of writeback and of throttling (section 1.9; docs/model/reclaim.md, section 6).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WritebackPolicy {
     /// One flusher thread per device (from 2.6.32) instead of the global pdflush pool.
@@ -96,10 +117,23 @@ pub struct WritebackPolicy {
     pub interval_ms: u64,
     /// Data is old after so many milliseconds (`dirty_expire_centisecs`).
     pub expire_ms: u64,
-    /// Pages written of one file before the next has its turn (`MAX_WRITEBACK_PAGES`).
+    /// Pages written in one pass over the files before the thread looks again whether it is needed (`MAX_WRITEBACK_PAGES`).
     pub chunk_pages: u32,
-    /// Background writeback starts above this share of memory (`dirty_background_ratio`).
+    /// Background writeback starts above this share of dirtyable memory (`dirty_background_ratio`).
     pub background_ratio_percent: u32,
+    /// Writers are held below this share (`dirty_ratio`).
+    pub dirty_ratio_percent: u32,
+    /// The flusher compares the dirty pages with the background threshold at each look, nobody having asked (from 2.6.38).
+    pub looks_for_background: bool,
+    /// When a writer need not start background writeback.
+    pub in_progress: WritebackInProgress,
+    /// On which queue pdflush naps when it meets congestion (6.2; R5.2).
+    pub pdflush_nap: NapQueue,
+    /// How a throttled writer sleeps (6.4).
+    pub throttle_sleep: ThrottleSleep,
+    /// A throttled writer writes half as much again as it has just dirtied, if that is more than the interval between looks
+    /// (from 2.6.32); before, half as much again as the interval.
+    pub chunk_by_dirtied: bool,
 }
 
 /// Everything above the block layer that differs between kernels.
@@ -111,6 +145,6 @@ pub struct FsPolicy {
     pub readahead: ReadaheadPolicy,
     /// Flags of writes.
     pub write_flags: WriteFlagsPolicy,
-    /// Background writeback.
+    /// Background writeback, throttling of writers.
     pub writeback: WritebackPolicy,
 }

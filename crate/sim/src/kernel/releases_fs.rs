@@ -1,12 +1,15 @@
 //! File system, readahead and writeback rules of each release.
 //!
 //! *Follows:* model/block-layer.md, sections 1.5, 1.6, 4.1, 4.2; Linux 2.6.30 to 2.6.38,
-//! `fs/jbd2/commit.c`, `fs/buffer.c`, `fs/direct-io.c`, `mm/readahead.c`.
+//! `fs/jbd2/commit.c`, `fs/buffer.c`, `fs/direct-io.c`, `mm/readahead.c`, `fs/fs-writeback.c`; docs/model/reclaim.md,
+//! section 6.
 
 use super::policy::{
-    FsPolicy, FsyncCommit, FsyncFlush, JournalPolicy, ReadaheadPolicy, WriteFlagsPolicy, WritebackPolicy,
+    FsPolicy, FsyncCommit, FsyncFlush, JournalPolicy, ReadaheadPolicy, ThrottleSleep, WriteFlagsPolicy,
+    WritebackInProgress, WritebackPolicy,
 };
 use crate::block::BioFlags;
+use crate::mm::NapQueue;
 use crate::scenario::FileSystemKind;
 
 const WRITE: BioFlags = BioFlags::WRITE;
@@ -29,6 +32,7 @@ enum Generation {
     V35,
     V36,
     V37,
+    V38,
 }
 
 fn generation(release: &str) -> Option<Generation> {
@@ -42,7 +46,8 @@ fn generation(release: &str) -> Option<Generation> {
         "2.6.34" => Generation::V34,
         "2.6.35" => Generation::V35,
         "2.6.36" | "mmotm-2010-08" => Generation::V36,
-        "2.6.37" | "2.6.38" => Generation::V37,
+        "2.6.37" => Generation::V37,
+        "2.6.38" => Generation::V38,
         _ => return None,
     })
 }
@@ -59,13 +64,7 @@ impl FsPolicy {
                 unplugs_if_up_to_date: generation >= Generation::V33,
             },
             write_flags: write_flags(generation),
-            writeback: WritebackPolicy {
-                per_device_flusher: generation >= Generation::V32,
-                interval_ms: 5_000,
-                expire_ms: 30_000,
-                chunk_pages: 1_024,
-                background_ratio_percent: 10,
-            },
+            writeback: writeback(generation),
         })
     }
 }
@@ -104,6 +103,35 @@ fn journal(generation: Generation, kind: FileSystemKind) -> JournalPolicy {
         commit_interval_ms: 5_000,
         batch_min_us: 0,
         batch_max_us: 15_000,
+    }
+}
+
+fn writeback(generation: Generation) -> WritebackPolicy {
+    use Generation::{V30, V32, V36, V38};
+    // Section 5.1, R5.2: 2.6.30's callers name the index of synchronous requests.
+    let nap = if generation == V30 { NapQueue::Sync } else { NapQueue::Async };
+    WritebackPolicy {
+        per_device_flusher: generation >= V32,
+        interval_ms: 5_000,
+        expire_ms: 30_000,
+        chunk_pages: 1_024,
+        background_ratio_percent: 10,
+        dirty_ratio_percent: 20,
+        looks_for_background: generation >= V38,
+        in_progress: if generation >= V36 {
+            WritebackInProgress::FlusherRuns
+        } else if generation >= V32 {
+            WritebackInProgress::ItemWaits
+        } else {
+            WritebackInProgress::DeviceTaken
+        },
+        pdflush_nap: nap,
+        throttle_sleep: if generation >= V32 {
+            ThrottleSleep::Doubling
+        } else {
+            ThrottleSleep::Congestion(nap)
+        },
+        chunk_by_dirtied: generation >= V32,
     }
 }
 
@@ -183,5 +211,32 @@ mod tests {
         assert!(!policy("2.6.32", Ext4).readahead.unplugs_if_up_to_date);
         assert!(policy("2.6.33", Ext4).readahead.unplugs_if_up_to_date);
         assert!(FsPolicy::for_release("2.6.29", Ext4).is_none());
+    }
+
+    /// docs/model/reclaim.md, sections 5.1 (R5.2), 6.2 to 6.4: who writes in the background, and how a writer sleeps.
+    #[test]
+    fn writeback_rules_by_release() {
+        use WritebackInProgress::{DeviceTaken, FlusherRuns, ItemWaits};
+        let sync = ThrottleSleep::Congestion(NapQueue::Sync);
+        let asynchronous = ThrottleSleep::Congestion(NapQueue::Async);
+        for (release, sleep, in_progress, looks) in [
+            ("2.6.30", sync, DeviceTaken, false),
+            ("2.6.31", asynchronous, DeviceTaken, false),
+            ("2.6.32-rc1", ThrottleSleep::Doubling, ItemWaits, false),
+            ("2.6.35", ThrottleSleep::Doubling, ItemWaits, false),
+            ("2.6.36", ThrottleSleep::Doubling, FlusherRuns, false),
+            ("2.6.37", ThrottleSleep::Doubling, FlusherRuns, false),
+            ("2.6.38", ThrottleSleep::Doubling, FlusherRuns, true),
+        ] {
+            let writeback = policy(release, Ext4).writeback;
+            let found = (writeback.throttle_sleep, writeback.in_progress, writeback.looks_for_background);
+            assert_eq!(found, (sleep, in_progress, looks), "{release}");
+            assert_eq!(writeback.per_device_flusher, in_progress != DeviceTaken, "{release}");
+            assert_eq!(writeback.chunk_by_dirtied, writeback.per_device_flusher, "{release}");
+        }
+        let reverted = ["revert-8aa7e847".to_owned()];
+        let reverted =
+            crate::kernel::Policy::new("2.6.31", &reverted, Ext4).expect("it applies").fs.writeback;
+        assert_eq!((reverted.throttle_sleep, reverted.pdflush_nap), (sync, NapQueue::Sync));
     }
 }

@@ -47,7 +47,7 @@ pub fn debt_after(debt: u64, scanned: u64, seeks: u64, objects: u64, lru_pages: 
 }
 
 impl Memory {
-    /// Adds a cache; objects come with [`Self::add_objects`]. Returns its index.
+    /// Adds a cache; objects come with [`Self::add_object`]. Returns its index.
     pub fn add_shrinker(&mut self, name: &str, seeks: u64, objects_per_page: u64, needs_fs: bool) -> usize {
         self.shrinkers.push(Shrinker {
             name: name.to_owned(),

@@ -40,6 +40,10 @@ pub enum CauseKind {
     Journal,
     /// It slept in `congestion_wait`.
     Congestion,
+    /// It was held up because it makes pages dirty faster than they are written.
+    Throttled,
+    /// It waited for another task that was writing the same file back.
+    FileBusy,
     /// It waited for other processes.
     Start,
     /// It had ended.
@@ -48,7 +52,7 @@ pub enum CauseKind {
 
 impl CauseKind {
     /// Every cause, in the order of declaration.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::OnCpu,
         Self::WaitCpu,
         Self::Sleep,
@@ -64,6 +68,8 @@ impl CauseKind {
         Self::NoFreeRequest,
         Self::Journal,
         Self::Congestion,
+        Self::Throttled,
+        Self::FileBusy,
         Self::Start,
         Self::Ended,
     ];
@@ -87,6 +93,8 @@ impl CauseKind {
             Self::NoFreeRequest => "no free request",
             Self::Journal => "journal busy",
             Self::Congestion => "sleeping for congestion to end",
+            Self::Throttled => "held up: too many dirty pages",
+            Self::FileBusy => "another task writes the file",
             Self::Start => "waiting for other processes",
             Self::Ended => "ended",
         }

@@ -131,6 +131,8 @@ pub enum WaitKind {
     Start,
     /// Congestion to end, or a time-out.
     Congestion,
+    /// Fewer pages to be dirty.
+    Throttle,
 }
 
 /// One entry.

@@ -8,12 +8,13 @@ use super::results::{
 };
 use super::runner::RunLabel;
 use super::timelines::{Subject, Timeline, Turn};
+use super::writeback::WritebackResult;
 use crate::mm::{Lru, NapSite};
 use crate::observe::{CauseTotals, HeldReason, Histogram, Lane, Periods, Series, TaskTrace};
 use crate::scenario::Scenario;
 use crate::short_sort;
 use crate::simulation::{ProcessTotals, World};
-use crate::task::{Task, TaskId, TaskState};
+use crate::task::{Task, TaskId, TaskKind, TaskState};
 use crate::workload::ProcessSpec;
 
 /// A group of tasks that are shown together.
@@ -24,20 +25,29 @@ struct Group<'w> {
     tasks: Vec<TaskId>,
 }
 
-/// The groups as the meter numbers them: kernel threads, then specifications.
+/// The groups as the meter numbers them: kernel threads, those of the pdflush pool together, then specifications.
 fn groups<'w>(scenario: &'w Scenario, world: &'w World) -> Vec<Group<'w>> {
     let ids = || (0..world.tasks().len() as u32).map(TaskId);
-    let threads = ids().filter(|&id| world.specification(id).is_none()).map(|id| Group {
-        name: &world.tasks()[id.index()].name,
-        specification: None,
-        tasks: vec![id],
-    });
-    let processes = scenario.workload.processes.iter().enumerate().map(|(index, process)| Group {
+    let mut groups: Vec<Group<'w>> = Vec::new();
+    let mut flushers = None;
+    for id in ids().filter(|&id| world.specification(id).is_none()) {
+        let task = &world.tasks()[id.index()];
+        let is_flusher = task.kind == TaskKind::Flusher;
+        if is_flusher && let Some(group) = flushers.and_then(|index: usize| groups.get_mut(index)) {
+            group.tasks.push(id);
+            continue;
+        }
+        if is_flusher {
+            flushers = Some(groups.len());
+        }
+        groups.push(Group { name: &task.name, specification: None, tasks: vec![id] });
+    }
+    groups.extend(scenario.workload.processes.iter().enumerate().map(|(index, process)| Group {
         name: &process.name,
         specification: Some(process),
         tasks: ids().filter(|&id| world.specification(id) == Some(index)).collect(),
-    });
-    threads.chain(processes).collect()
+    }));
+    groups
 }
 
 pub(super) fn run_result(scenario: &Scenario, label: &RunLabel, world: &World, end: EndReason) -> RunResult {
@@ -64,6 +74,7 @@ pub(super) fn run_result(scenario: &Scenario, label: &RunLabel, world: &World, e
             .collect(),
         queue: queue_result(scenario, world, &groups),
         memory: memory_result(world),
+        writeback: WritebackResult::of(world),
         timelines: timelines(world, &groups),
         detail: None,
     }
@@ -289,6 +300,11 @@ fn timelines(world: &World, groups: &[Group<'_>]) -> Vec<Timeline> {
     }
     if world.queue().elevator().as_cfq().is_some() {
         add(Subject::BusyAverage, meter.busy_average());
+    }
+    let writeback = world.writeback();
+    if world.nr_dirtied() != 0 {
+        add(Subject::Dirty, &writeback.dirty);
+        add(Subject::UnderWriteback, &writeback.under_writeback);
     }
     for (zone, series) in world.free_pages_over_time() {
         add(Subject::FreePages { zone: zone.to_owned() }, series);

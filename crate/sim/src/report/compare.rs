@@ -195,6 +195,7 @@ pub(super) mod tests {
             processes: vec![process],
             queue: QueueResult::default(),
             memory: None,
+            writeback: crate::report::WritebackResult::default(),
             timelines: Vec::new(),
             detail: None,
         }

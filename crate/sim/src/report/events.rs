@@ -174,6 +174,7 @@ fn task_state(state: TaskTrace) -> (&'static str, &'static str) {
                 WaitKind::Work => " for work",
                 WaitKind::Start => " for other processes",
                 WaitKind::Congestion => " for congestion to end",
+                WaitKind::Throttle => " for fewer dirty pages",
             },
         ),
     }

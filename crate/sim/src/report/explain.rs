@@ -194,6 +194,8 @@ impl Breakdown {
             CauseKind::NoFreeRequest => format!("{who} waits for a free request"),
             CauseKind::Journal => format!("{who} waits for room or a turn in the journal"),
             CauseKind::Congestion => format!("{who} sleeps for congestion to end"),
+            CauseKind::Throttled => format!("{who} is held up because too many pages are dirty"),
+            CauseKind::FileBusy => format!("{who} waits for another task that writes the same file"),
             CauseKind::Start => format!("{who} waits for other processes"),
             CauseKind::Ended => format!("{who} has ended"),
         }

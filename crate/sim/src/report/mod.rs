@@ -21,6 +21,7 @@ mod summary;
 mod tables;
 mod terms;
 mod timelines;
+pub mod writeback;
 
 pub use claims::{Claim, ClaimKind};
 pub use digest::Digest;
@@ -34,3 +35,4 @@ pub use statistics::{Difference, Statistics};
 pub use tables::{Better, Cell, ClaimResult, ClaimStatus, RowResult, TableResult};
 pub use terms::{DEFINITION_CHARS_MAX, Term, term, terms};
 pub use timelines::{Subject, Timeline, TimelineKind, Turn};
+pub use writeback::{WriteWaitResult, WritebackResult};

@@ -7,6 +7,7 @@ use super::digest::Digest;
 use super::histogram::PeriodHistogram;
 use super::tables::{ClaimResult, TableResult};
 use super::timelines::{Subject, Timeline, Turn};
+use super::writeback::WritebackResult;
 use crate::mm::NapSite;
 use crate::observe::{CauseKind, HeldReason, SchedulerCounters, TaskTrace, TraceEvent};
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,8 @@ pub struct RunResult {
     pub queue: QueueResult,
     /// Memory, where it is simulated.
     pub memory: Option<MemoryResult>,
+    /// Dirty pages.
+    pub writeback: WritebackResult,
     /// Bounded series over the whole run.
     pub timelines: Vec<Timeline>,
     /// A window seen closely, if somebody asked for one.

@@ -31,6 +31,7 @@ impl RunResult {
         self.work(&mut out);
         self.causes(&mut out);
         self.queue_text(&mut out);
+        out.push_str(&self.writeback.text());
         if let Some(memory) = &self.memory {
             out.push_str(&memory.text());
         }

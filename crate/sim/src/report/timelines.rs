@@ -71,6 +71,10 @@ pub enum Subject {
         /// By tasks that wanted memory; otherwise by kswapd.
         direct: bool,
     },
+    /// Pages changed and not on their way to the device (`nr_dirty`).
+    Dirty,
+    /// Pages on their way to the device (`nr_writeback`).
+    UnderWriteback,
     /// How many sync queues CFQ reckons with when it sizes slices (`busy_queues_avg`).
     BusyAverage,
 }
@@ -187,6 +191,8 @@ fn describe(subject: &Subject) -> (String, String, TimelineKind) {
         Subject::Scanned { direct: false } => {
             ("pages scanned by kswapd".to_owned(), "pages/s", TimelineKind::Rate)
         }
+        Subject::Dirty => ("dirty pages".to_owned(), "pages", TimelineKind::Gauge),
+        Subject::UnderWriteback => ("pages under writeback".to_owned(), "pages", TimelineKind::Gauge),
         Subject::Turn(turn) => (turn.describe(), "share", TimelineKind::Share),
         Subject::BusyAverage => ("busy queues, averaged by CFQ".to_owned(), "queues", TimelineKind::Gauge),
     };

@@ -91,6 +91,8 @@ impl World {
             WaitOn::Time => CauseKind::Sleep,
             WaitOn::Work | WaitOn::Doze => CauseKind::Work,
             WaitOn::Congestion(_) => CauseKind::Congestion,
+            WaitOn::Throttle(_) => CauseKind::Throttled,
+            WaitOn::BusyFile(_) => CauseKind::FileBusy,
             WaitOn::Meet(_) => CauseKind::Start,
             _ => CauseKind::Journal,
         };

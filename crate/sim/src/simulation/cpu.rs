@@ -196,6 +196,15 @@ impl World {
         self.record(Some(task), TraceKind::Task(task.0, TaskTrace::Blocked(on.kind())));
     }
 
+    /// A thread has nothing to do from the beginning.
+    pub(crate) fn begin_asleep(&mut self, thread: TaskId) {
+        let wait = self.begin_wait(thread, WaitOn::Work);
+        let asleep = &mut self.tasks[thread.index()];
+        asleep.wait = Some(wait);
+        asleep.state = TaskState::Blocked;
+        self.blocked.push(thread);
+    }
+
     fn exit(&mut self, task: TaskId, cpu: usize) {
         self.charge(task, None);
         self.scheduler.take_off(self.now_ns, cpu, false);

@@ -163,6 +163,7 @@ impl World {
             }
             // Keep the allocation.
             self.block_out.completed = completed;
+            self.note_dirty_pages();
         }
         for direction in 0..2 {
             for _ in 0..std::mem::take(&mut self.block_out.wake[direction]) {
@@ -172,9 +173,7 @@ impl World {
                 }
             }
         }
-        if self.memory.is_some() {
-            self.tell_memory_of_congestion();
-        }
+        self.tell_of_congestion();
         if std::mem::take(&mut self.block_out.kick_kblockd) {
             self.kblockd_kicked = true;
             self.wake_thread(self.threads.kblockd);
@@ -182,9 +181,9 @@ impl World {
     }
 
     /// The queue's congestion as memory management sees it, and whoever sleeps for its end.
-    fn tell_memory_of_congestion(&mut self) {
-        let congested = [self.queue.is_congested(Sync::Async), self.queue.is_congested(Sync::Sync)];
+    fn tell_of_congestion(&mut self) {
         if let Some(memory) = &mut self.memory {
+            let congested = [self.queue.is_congested(Sync::Async), self.queue.is_congested(Sync::Sync)];
             memory.memory.set_congested(0, congested);
         }
         let freed = std::mem::take(&mut self.block_out.uncongested);
@@ -208,7 +207,8 @@ impl World {
                 );
             }
             IoKind::Data { file, page } => {
-                if self.files.get_mut(file).cache.end_writeback(page) {
+                self.writeback.wrote(1);
+                if self.files.end_writeback(file, page) {
                     self.wake_all(Some(completion), |on| on == WaitOn::Writeback(file));
                 }
             }
@@ -230,7 +230,8 @@ impl World {
                 }
             }
             IoKind::Metadata { block } => {
-                self.metadata.block_mut(block).writing = false;
+                self.metadata.set_writing(block, false);
+                self.writeback.wrote(1);
                 self.journal.clean_blocks_listed = true;
                 self.wake_all(Some(completion), |on| on == WaitOn::Metadata(block));
             }

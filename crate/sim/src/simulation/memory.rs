@@ -146,10 +146,13 @@ impl World {
             mapping.table.clear(removed.owner.index);
             self.files.get_mut(mapping.file).cache.forget(removed.owner.index);
         }
-        let wakes_kswapd = out.wake_kswapd;
+        let (wakes_kswapd, wakes_flushers_pages) = (out.wake_kswapd, out.wake_flushers_pages);
         out.clear();
         // Keep the allocations.
         memory.memory.out = out;
+        if wakes_flushers_pages != 0 {
+            self.wake_flushers(wakes_flushers_pages);
+        }
         if wakes_kswapd && let Some(kswapd) = self.threads.kswapd {
             let sleeps = self.tasks[kswapd.index()].wait.as_ref();
             if sleeps.is_some_and(|wait| matches!(wait.on, WaitOn::Work | WaitOn::Doze)) {
@@ -178,10 +181,28 @@ impl World {
             return;
         }
         self.wake_all(None, |on| match on {
-            WaitOn::Congestion(NapQueue::Sync) => freed[1],
-            WaitOn::Congestion(NapQueue::Async | NapQueue::AsyncThenSync) => freed[0],
+            WaitOn::Congestion(queue) | WaitOn::Throttle(Some(queue)) => match queue {
+                NapQueue::Async => freed[0],
+                NapQueue::Sync => freed[1],
+                NapQueue::AsyncThenSync => false,
+            },
             _ => false,
         });
+        if freed[0] {
+            self.go_on_to_sync();
+        }
+    }
+
+    /// Whoever sleeps on both queues, and has slept on the asynchronous one until now, sleeps on the other for what is left of
+    /// its time (section 2.6, patch 3).
+    fn go_on_to_sync(&mut self) {
+        for &task in &self.blocked {
+            if let Some(wait) = &mut self.tasks[task.index()].wait
+                && wait.on == WaitOn::Congestion(NapQueue::AsyncThenSync)
+            {
+                wait.on = WaitOn::Congestion(NapQueue::Sync);
+            }
+        }
     }
 
     /// The memory's counters and state; `None` where memory is not simulated.

@@ -16,6 +16,9 @@ mod setup;
 #[cfg(test)]
 mod tests;
 mod world;
+mod writeback;
+#[cfg(test)]
+mod writeback_tests;
 
 pub use process::{MarkTotals, ProcessTotals};
 pub use setup::NotStarted;

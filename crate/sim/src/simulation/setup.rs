@@ -2,7 +2,7 @@
 
 use super::io::IoTable;
 use super::memory::MachineMemory;
-use super::operation::{Flusher, Frame, Interpreter, JournalThread, Kblockd, KswapdThread};
+use super::operation::{Flusher, Frame, Interpreter, JournalThread, Kblockd, KswapdThread, PdflushThread};
 use super::process::{Handle, MarkTotals, Process, ProcessTotals};
 use super::world::{CpuState, KernelThreads, MachineCounters, MeetingPoint, World};
 use crate::block::{BlockOut, BlockQueue, IoClass, PAGE_SECTORS, Submitter};
@@ -15,6 +15,7 @@ use crate::observe::{BUCKETS, Meter, MeterTask, Recorder};
 use crate::scenario::{FileSystemKind, Scenario};
 use crate::task::{FIRST_PID, Scheduler, Task, TaskId, TaskKind};
 use crate::workload::{ProcessSpec, Program, Workload};
+use crate::writeback::{DIRTYABLE_PAGES, DirtyLimits, PDFLUSH_MAX, Writeback, dirtyable_pages};
 use std::collections::VecDeque;
 use std::fmt;
 
@@ -59,14 +60,20 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
     let metadata = Metadata::new(&layout, files.len() as u64);
     let mut people = People::new(scenario.seed);
     let layout_of_memory = machine.memory.layout();
-    let threads = people.add_threads(&kernel.policy.fs, machine.file_system.kind, layout_of_memory.is_some());
+    let mut threads =
+        people.add_threads(&kernel.policy.fs, machine.file_system.kind, layout_of_memory.is_some());
     for (index, specification) in scenario.workload.processes.iter().enumerate() {
         people.add_processes(index, specification);
     }
+    let awake = people.tasks.len() as u32;
+    if !kernel.policy.fs.writeback.per_device_flusher {
+        (1..PDFLUSH_MAX).for_each(|thread| _ = people.add_pdflush(thread));
+    }
+    threads.pool = awake..people.tasks.len() as u32;
     let programs: Vec<Program> = scenario.workload.processes.iter().map(Program::new).collect();
     let meeting_points = meeting_points(&scenario.workload, &programs);
     let cpus = (machine.cpus as usize).max(1);
-    let memory = match layout_of_memory {
+    let mut memory = match layout_of_memory {
         Some(layout) => {
             let memory = Memory::new(&layout, kernel.policy.mm.clone(), cpus, machine.hz);
             let memory = memory.map_err(NotStarted::Memory)?;
@@ -75,14 +82,30 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
         None => None,
     };
     let mut scheduler = Scheduler::new(cpus, people.tasks.len());
-    for index in 0..people.tasks.len() {
-        scheduler.wake(0, TaskId(index as u32));
+    for index in 0..awake {
+        scheduler.wake(0, TaskId(index));
     }
     for &id in &workload_files {
         files.get_mut(id).access_jiffies = clock.jiffies(0);
     }
     let mut recorder = Recorder::default();
-    recorder.set_meter(people.meter(scenario.limits.time_ns));
+    // So that a run of full length ends with all its buckets in use and none merged.
+    let bucket_ns = scenario.limits.time_ns.div_ceil(BUCKETS as u64).next_multiple_of(1000);
+    recorder.set_meter(people.meter(&threads, bucket_ns));
+    let writeback = {
+        let memory = memory.as_ref().map(|memory| &memory.memory);
+        let limits = DirtyLimits::new(dirtyable_pages(memory), &kernel.policy.fs.writeback);
+        let present = |memory: &Memory| memory.zones().iter().map(|zone| u64::from(zone.present)).sum();
+        let memory_pages = memory.map_or(DIRTYABLE_PAGES, present);
+        let now = (clock.jiffies(0), clock.hz());
+        Writeback::new(limits, memory_pages, (cpus, people.tasks.len()), now, bucket_ns)
+    };
+    if let Some(memory) = &mut memory {
+        // `throttle_vm_writeout`: a tenth more than writers may have dirty.
+        let limits = DirtyLimits::new(dirtyable_pages(Some(&memory.memory)), &kernel.policy.fs.writeback);
+        memory.memory.writeout_limit_pages = limits.dirty_pages + limits.dirty_pages / 10;
+    }
+    let flusher_interval_ms = kernel.policy.fs.writeback.interval_ms;
     let mut world = World {
         now_ns: 0,
         pause_ns: u64::MAX,
@@ -110,7 +133,8 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
         blocked: Vec::new(),
         request_waiters: [VecDeque::new(), VecDeque::new()],
         kblockd_kicked: false,
-        flusher_due: false,
+        writeback,
+        flusher_appointment: 0,
         threads,
         programs,
         io_context_users: people.io_context_users,
@@ -120,8 +144,11 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
         meeting_points,
         counters: MachineCounters::default(),
     };
+    for thread in world.threads.pool.clone().map(TaskId) {
+        world.begin_asleep(thread);
+    }
     world.block_due_ns = world.queue.next_event_ns();
-    world.schedule_flusher();
+    world.schedule_flusher_in(flusher_interval_ms);
     Ok(world)
 }
 
@@ -183,21 +210,12 @@ impl People {
     }
 
     fn add_threads(&mut self, policy: &FsPolicy, kind: FileSystemKind, has_memory: bool) -> KernelThreads {
-        let flusher = if policy.writeback.per_device_flusher { "flush-8:0" } else { "pdflush" };
         let journal = if kind == FileSystemKind::Ext4 { "jbd2/sda1-8" } else { "kjournald" };
+        let kblockd = Frame::Kblockd(Kblockd::default());
         KernelThreads {
-            kblockd: self.add(
-                "kblockd/0".into(),
-                TaskKind::Kblockd,
-                DEFAULT_PRIORITY,
-                Frame::Kblockd(Kblockd::default()),
-            ),
-            flusher: self.add(
-                flusher.into(),
-                TaskKind::Flusher,
-                DEFAULT_PRIORITY,
-                Frame::Flusher(Flusher::new()),
-            ),
+            kblockd: self.add("kblockd/0".into(), TaskKind::Kblockd, DEFAULT_PRIORITY, kblockd),
+            flusher: self.add_flusher(policy.writeback.per_device_flusher),
+            pool: 0..0,
             journal: self.add(
                 journal.into(),
                 TaskKind::Journal,
@@ -209,6 +227,20 @@ impl People {
                 self.add("kswapd0".into(), TaskKind::Kswapd, DEFAULT_PRIORITY, frame)
             }),
         }
+    }
+
+    /// The flusher of the device, or the first thread of the pool.
+    fn add_flusher(&mut self, per_device: bool) -> TaskId {
+        if !per_device {
+            return self.add_pdflush(0);
+        }
+        self.add("flush-8:0".into(), TaskKind::Flusher, DEFAULT_PRIORITY, Frame::Flusher(Flusher::new()))
+    }
+
+    fn add_pdflush(&mut self, thread: usize) -> TaskId {
+        let frame = Frame::PdflushThread(PdflushThread::new(thread));
+        let name = if thread == 0 { "pdflush".to_owned() } else { format!("pdflush/{thread}") };
+        self.add(name, TaskKind::Flusher, DEFAULT_PRIORITY, frame)
     }
 
     fn add(&mut self, name: String, kind: TaskKind, priority: u8, frame: Frame) -> TaskId {
@@ -251,20 +283,19 @@ impl People {
         }
     }
 
-    /// Measures each kernel thread on its own, and the copies of a process together: groups are the kernel threads,
-    /// then the specifications.
-    fn meter(&self, time_ns: u64) -> Meter {
-        let threads = self.tasks.len() - self.processes.len();
-        let group = |index: usize| match index.checked_sub(threads) {
-            Some(process) => threads + self.processes[process].program,
+    /// Measures each kernel thread on its own, but those of the pdflush pool together, and the copies of a process together:
+    /// groups are the kernel threads, then the specifications. The pool's later threads lie behind the processes.
+    fn meter(&self, threads: &KernelThreads, bucket_ns: u64) -> Meter {
+        let first_process = self.tasks.len() - self.processes.len() - threads.pool.len();
+        let group = |index: usize| match index.checked_sub(first_process) {
             None => index,
+            Some(_) if threads.pool.contains(&(index as u32)) => threads.flusher.index(),
+            Some(process) => first_process + self.processes[process].program,
         };
         let tasks = self.tasks.iter().enumerate().map(|(index, task)| MeterTask {
             group: group(index) as u32,
             io_context: task.submitter.io_context,
         });
-        // So that a run of full length ends with all its buckets in use and none merged.
-        let bucket_ns = time_ns.div_ceil(BUCKETS as u64).next_multiple_of(1000);
         Meter::new(bucket_ns, &tasks.collect::<Vec<_>>())
     }
 

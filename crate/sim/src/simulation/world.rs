@@ -12,6 +12,7 @@ use crate::observe::{Recorder, TraceKind};
 use crate::scenario::{FileSystemOptions, HostCosts, Limits};
 use crate::task::{Scheduler, Task, TaskId, TaskKind, TaskState, WaitOn};
 use crate::workload::Program;
+use crate::writeback::Writeback;
 use std::collections::VecDeque;
 
 /// What happens at a time, besides what the request queue and the device say themselves.
@@ -25,8 +26,8 @@ pub(crate) enum Event {
     Wake { task: TaskId, number: u32 },
     /// The running transaction is old enough to be committed.
     Journal { tid: Tid },
-    /// The flusher looks for old data.
-    Flusher,
+    /// Somebody looks for old data, unless another appointment has been made since.
+    Flusher { appointment: u32 },
 }
 
 /// What a CPU is doing.
@@ -45,10 +46,13 @@ pub(crate) struct CpuState {
 }
 
 /// The kernel threads' places among the tasks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct KernelThreads {
     pub(crate) kblockd: TaskId,
+    /// The flusher, or the first thread of the pdflush pool.
     pub(crate) flusher: TaskId,
+    /// The other threads of the pool, behind the processes: they come and go.
+    pub(crate) pool: std::ops::Range<u32>,
     pub(crate) journal: TaskId,
     /// Only on a machine whose memory is simulated.
     pub(crate) kswapd: Option<TaskId>,
@@ -69,7 +73,7 @@ pub struct MachineCounters {
     pub log_blocks: u64,
     /// Metadata blocks written in place to make room in the journal.
     pub checkpoint_blocks: u64,
-    /// Metadata blocks written in place by the flusher.
+    /// Metadata blocks written in place by writeback, whoever does it.
     pub flushed_metadata_blocks: u64,
     /// Data pages written by the flusher.
     pub flushed_pages: u64,
@@ -131,10 +135,12 @@ pub struct World {
     /// Tasks that wait for a free request, by direction, first come first.
     pub(crate) request_waiters: [VecDeque<TaskId>; 2],
     pub(crate) kblockd_kicked: bool,
-    pub(crate) flusher_due: bool,
+    pub(crate) writeback: Writeback,
+    /// The number of the appointment for looking for old data.
+    pub(crate) flusher_appointment: u32,
     pub(crate) threads: KernelThreads,
     pub(crate) programs: Vec<Program>,
-    /// Processes, by task index behind the kernel threads.
+    /// Processes, by task index behind the first kernel threads.
     pub(crate) processes: Vec<Process>,
     pub(crate) processes_left: usize,
     /// Files of the workload, by their index there.
@@ -152,7 +158,8 @@ impl World {
         self.now_ns
     }
 
-    /// Every task: kernel threads, then processes in the order of the scenario. Their
+    /// Every task: kernel threads, then processes in the order of the scenario, then the threads of the pdflush pool that do not
+    /// exist all the time. Their
     /// [`Task::causes`] are complete once the run has ended.
     #[must_use]
     pub fn tasks(&self) -> &[Task] {
@@ -223,7 +230,7 @@ impl World {
     }
 
     pub(crate) fn first_process(&self) -> usize {
-        self.tasks.len() - self.processes.len()
+        self.tasks.len() - self.processes.len() - self.threads.pool.len()
     }
 
     pub(crate) fn processes_left(&self) -> usize {
@@ -259,7 +266,7 @@ impl World {
 
     /// Schedules an event.
     pub(crate) fn schedule(&mut self, time_ns: u64, event: Event) {
-        if matches!(event, Event::Flusher) {
+        if matches!(event, Event::Flusher { .. }) {
             self.periodic_events += 1;
         }
         self.events.push(time_ns.max(self.now_ns), event);
@@ -318,10 +325,11 @@ impl World {
                     self.wake_thread(self.threads.journal);
                 }
             }
-            Event::Flusher => {
+            Event::Flusher { appointment } => {
                 self.periodic_events -= 1;
-                self.flusher_due = true;
-                self.wake_thread(self.threads.flusher);
+                if appointment == self.flusher_appointment {
+                    self.flusher_due();
+                }
             }
         }
         self.counters.events += 1;
@@ -386,6 +394,7 @@ impl World {
         let runnable = self.tasks.iter().filter(|task| task.state == TaskState::Runnable).count();
         assert_eq!(runnable, self.scheduler.waiting().len());
         assert!(self.ios.in_use() as u64 >= u64::from(self.queue.allocated()), "a request has lost its bios");
+        self.check_pages();
         if let Some(memory) = &self.memory {
             memory.memory.check();
         }

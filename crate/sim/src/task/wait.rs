@@ -40,6 +40,10 @@ pub enum WaitOn {
     Congestion(NapQueue),
     /// The page in a frame to be written, by whomever.
     PageWritten(FrameId),
+    /// Fewer pages to be dirty: a writer that is held up sleeps for some time, or until congestion ends on this queue.
+    Throttle(Option<NapQueue>),
+    /// Another task to finish writing a file back; `None` is the metadata.
+    BusyFile(Option<FileId>),
     /// kswapd's first, short sleep: pages to be needed, or a time-out.
     Doze,
 }
@@ -55,6 +59,7 @@ impl WaitOn {
             | Self::Direct
             | Self::Log
             | Self::Metadata(_)
+            | Self::BusyFile(_)
             | Self::PageWritten(_) => WaitKind::Write,
             Self::Commit(_) | Self::Shadow | Self::TransactionLocked | Self::Checkpoint => WaitKind::Commit,
             Self::FreeRequest(_) => WaitKind::FreeRequest,
@@ -62,6 +67,7 @@ impl WaitOn {
             Self::Work => WaitKind::Work,
             Self::Meet(_) => WaitKind::Start,
             Self::Congestion(_) => WaitKind::Congestion,
+            Self::Throttle(_) => WaitKind::Throttle,
             Self::Doze => WaitKind::Work,
         }
     }
@@ -85,6 +91,9 @@ impl WaitOn {
             Self::Time => "time to pass".into(),
             Self::Work => "something to do".into(),
             Self::Congestion(_) => "congestion to end".into(),
+            Self::Throttle(_) => "fewer pages to be dirty".into(),
+            Self::BusyFile(Some(file)) => format!("another task that writes file {}", file.0),
+            Self::BusyFile(None) => "another task that writes metadata".into(),
             Self::PageWritten(_) => "a page to be written that reclaim wants".into(),
             Self::Doze => "something to do, or a tenth of a second".into(),
             Self::Meet(barrier) => format!("the other processes at barrier {barrier}"),

@@ -24,6 +24,7 @@ pub const ALL: &[BuiltIn] = &[
     BuiltIn { name: "random-readers", toml: include_str!("../../workloads/random-readers.toml") },
     BuiltIn { name: "direct-writer", toml: include_str!("../../workloads/direct-writer.toml") },
     BuiltIn { name: "mapped-file-stream", toml: include_str!("../../workloads/mapped-file-stream.toml") },
+    BuiltIn { name: "big-writer", toml: include_str!("../../workloads/big-writer.toml") },
     BuiltIn { name: "buffered-writers", toml: include_str!("../../workloads/buffered-writers.toml") },
 ];
 

@@ -1,15 +1,25 @@
-//! When the flusher writes: what is old enough, and when there is too much of it.
+//! When dirty pages are written: what is old enough, when there is too much, and when writers are held up for it.
 //!
-//! *Models:* the age limit, and the background threshold as a share of memory.
-//! *Does not model:* memory itself: its size is assumed; the throttling of writers
-//! (`balance_dirty_pages`), which needs it.
-//! *Follows:* model/block-layer.md, section 1.9; Linux 2.6.35 `wb_check_old_data_flush`,
-//! `over_bground_thresh`.
+//! *Models:* the age limit; thresholds as shares of memory; the pdflush pool and the flusher's work items; the intervals at which
+//! writers look, what they write themselves; counters by the kernel's names.
+//! *Does not model:* the threads' and the writers' steps (`simulation/operation/`), throttling without I/O (3.2).
+//! *Follows:* docs/model/block-layer.md, section 1.9; docs/model/reclaim.md, section 6.
+
+mod limits;
+mod pdflush;
+mod proportion;
+mod state;
+mod waits;
+
+pub use limits::{
+    DIRTYABLE_PAGES, DirtyLimits, dirtyable_pages, ratelimit_now, ratelimit_pages, write_chunk_pages,
+};
+pub use pdflush::{Job, PDFLUSH_MAX, PDFLUSH_MIN, Pdflush};
+pub use proportion::{Part, Share, Whole};
+pub use state::{Busy, PassResult, WorkItem, WorkReason, Writeback};
+pub use waits::{WaitSite, Waits};
 
 use crate::kernel::WritebackPolicy;
-
-/// Pages of memory that may become dirty: a machine with 4 GiB, until memory is modelled.
-pub const DIRTYABLE_PAGES: u64 = 1 << 20;
 
 /// Data that became dirty at or before this time, in nanoseconds, is old at `now_ns`; `None` if nothing
 /// can be yet.
@@ -18,25 +28,17 @@ pub fn old_before_ns(now_ns: u64, policy: &WritebackPolicy) -> Option<u64> {
     now_ns.checked_sub(policy.expire_ms * 1_000_000)
 }
 
-/// Whether so many dirty pages are reason enough to write in the background, however young they are.
-#[must_use]
-pub fn is_above_background(dirty_pages: u64, policy: &WritebackPolicy) -> bool {
-    dirty_pages * 100 > DIRTYABLE_PAGES * u64::from(policy.background_ratio_percent)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::kernel::FsPolicy;
     use crate::scenario::FileSystemKind;
 
-    /// Section 1.9: 30 s, and a tenth of memory.
+    /// Section 1.9: 30 s.
     #[test]
-    fn data_is_old_after_30_s_and_too_much_above_a_tenth() {
+    fn data_is_old_after_30_s() {
         let policy = FsPolicy::for_release("2.6.35", FileSystemKind::Ext4).expect("known").writeback;
         assert_eq!(old_before_ns(29_999_999_999, &policy), None);
         assert_eq!(old_before_ns(35_000_000_000, &policy), Some(5_000_000_000));
-        assert!(!is_above_background(DIRTYABLE_PAGES / 10, &policy));
-        assert!(is_above_background(DIRTYABLE_PAGES / 10 + 1, &policy));
     }
 }

@@ -109,11 +109,14 @@ prop_compose! {
         exact_timers in prop::bool::weighted(0.1),
         device in prop_oneof![servers(capacities), arrays(capacities), disks(capacities), ssds(capacities)],
         file_system in file_systems(journals),
+        // So little that writers are held up, or so much that they are not.
+        memory_mib in one_of(&[0u32, 32, 64, 256]),
         interrupt_ns in one_of(&[0u64, 5000]),
         jitter_per_mille in one_of(&[0u64, 20, 500]),
     ) -> Machine {
         let mut machine =
             Machine { cpus, hz, exact_timers, device, file_system, ..Machine::default() };
+        machine.memory.size_mib = memory_mib;
         machine.host.interrupt_ns = interrupt_ns;
         machine.host.jitter_per_mille = jitter_per_mille;
         machine

@@ -10,7 +10,7 @@ use stallarium_sim::short_sort;
 const LANES_MAX: usize = 14;
 
 /// The categories in a fixed order, so that they keep their colours while one moves about.
-const WAITS: [WaitKind; 8] = [
+const WAITS: [WaitKind; 9] = [
     WaitKind::Read,
     WaitKind::Write,
     WaitKind::Commit,
@@ -19,6 +19,7 @@ const WAITS: [WaitKind; 8] = [
     WaitKind::Work,
     WaitKind::Start,
     WaitKind::Congestion,
+    WaitKind::Throttle,
 ];
 const RUNNING: usize = 0;
 const RUNNABLE: usize = 1;

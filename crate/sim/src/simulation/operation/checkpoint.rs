@@ -172,7 +172,8 @@ impl World {
     /// A dirty metadata block is going to be written in place: nobody changes it until that is done.
     pub(crate) fn start_metadata_write(&mut self, block: u32) {
         self.metadata.set_dirty(self.now_ns, block, false);
-        self.metadata.block_mut(block).writing = true;
+        self.metadata.set_writing(block, true);
+        self.note_dirty_pages();
     }
 
     /// Submits a metadata block whose write has been started.

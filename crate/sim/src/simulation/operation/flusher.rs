@@ -1,17 +1,17 @@
-//! The flusher thread: writes back what has been dirty for long, files and metadata.
+//! The flusher thread of a device: does its work items, and writes back what has been dirty for long.
 //!
-//! *Models:* a look every 5 s, data older than 30 s, 4 MiB of one file at a time; metadata through the
-//! block device's own mapping, in the order of sectors; background writeback above a share of memory.
-//! *Does not model:* several pdflush threads, congestion (the thread simply waits for a free request),
-//! laptop mode.
-//! *Follows:* model/block-layer.md, sections 0.4 point 2 and 1.9; Linux 2.6.35 `wb_writeback`,
-//! `wb_check_old_data_flush`.
+//! *Models:* work items in order; a look every 5 s after the last one for data older than 30 s, bounded by what is dirty then;
+//! background writeback until fewer than the threshold are dirty; passes of 4 MiB, waiting for a file that another task writes
+//! when nothing else is left.
+//! *Does not model:* the thread's end after five minutes without work, laptop mode, work that somebody waits for (sync).
+//! *Follows:* docs/model/reclaim.md, section 6.3; Linux 2.6.32 to 2.6.38 `wb_do_writeback`, `wb_writeback`,
+//! `wb_check_old_data_flush`, `bdi_writeback_task`.
 
-use super::{Frame, Outcome, Step, WritePages};
+use super::{Frame, Outcome, WritebackPass};
 use crate::fs::FileId;
 use crate::simulation::world::{Event, World};
 use crate::task::{TaskId, WaitOn};
-use crate::writeback;
+use crate::writeback::{self, Busy, Job, WorkItem, WorkReason};
 
 /// The flusher's main loop.
 #[derive(Clone, Copy, Debug)]
@@ -21,138 +21,141 @@ pub(crate) struct Flusher {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FlusherPhase {
+    /// Nothing has been asked for yet.
+    Start,
+    Look,
     Sleep,
-    /// Files that have been dirty since before this time, until so many in a row have nothing to write.
-    Files {
-        cutoff_ns: u64,
-        turns: usize,
-    },
-    Metadata {
-        cutoff_ns: u64,
-    },
-    Background {
-        turns: usize,
-    },
+    Work(WorkItem),
+    /// A pass for it has ended.
+    Passed(WorkItem),
 }
 
 impl Flusher {
     pub(crate) fn new() -> Self {
-        Self { phase: FlusherPhase::Sleep }
+        Self { phase: FlusherPhase::Start }
     }
 
-    pub(super) fn step(&mut self, world: &mut World) -> Outcome {
+    pub(super) fn step(&mut self, world: &mut World, me: TaskId) -> Outcome {
         match self.phase {
+            FlusherPhase::Start => {
+                self.phase = FlusherPhase::Look;
+                Outcome::Wait(WaitOn::Work)
+            }
+            FlusherPhase::Look => {
+                let work = world.flusher_work();
+                world.writeback.flusher_runs = work.is_some();
+                self.phase = work.map_or(FlusherPhase::Sleep, FlusherPhase::Work);
+                Outcome::Continue
+            }
             FlusherPhase::Sleep => {
-                if !std::mem::take(&mut world.flusher_due) {
-                    return Outcome::Wait(WaitOn::Work);
+                self.phase = FlusherPhase::Look;
+                world.schedule_flusher_in(world.policy.writeback.interval_ms);
+                Outcome::Wait(WaitOn::Work)
+            }
+            FlusherPhase::Work(item) => {
+                let is_enough = item.reason == WorkReason::Background && !world.is_above_background();
+                if item.pages == 0 || is_enough {
+                    self.phase = FlusherPhase::Look;
+                    return Outcome::Continue;
                 }
-                self.phase = match writeback::old_before_ns(world.now_ns, &world.policy.writeback) {
-                    Some(cutoff_ns) => FlusherPhase::Files { cutoff_ns, turns: world.files.dirty_files() },
-                    None => FlusherPhase::Background { turns: world.files.dirty_files() },
+                self.phase = FlusherPhase::Passed(item);
+                let cutoff_ns = match item.reason {
+                    WorkReason::Old { cutoff_ns } => cutoff_ns,
+                    WorkReason::Background | WorkReason::Reclaim => u64::MAX,
                 };
-                Outcome::Continue
+                let pages = world.policy.writeback.chunk_pages;
+                Outcome::Call(Frame::WritebackPass(WritebackPass::blocking(cutoff_ns, pages)))
             }
-            FlusherPhase::Files { cutoff_ns, turns } => match world.files.oldest_dirty(cutoff_ns) {
-                Some(file) if turns > 0 => {
-                    let turns = Self::turns_after(world, file, turns);
-                    self.phase = FlusherPhase::Files { cutoff_ns, turns };
-                    Self::write_chunk(world, file, cutoff_ns)
-                }
-                _ => {
-                    self.phase = FlusherPhase::Metadata { cutoff_ns };
-                    Outcome::Continue
-                }
-            },
-            FlusherPhase::Metadata { cutoff_ns } => {
-                self.phase = FlusherPhase::Background { turns: world.files.dirty_files() };
-                if world.metadata.dirtied_ns().is_some_and(|since_ns| since_ns <= cutoff_ns) {
-                    return Outcome::Call(Frame::MetadataFlush(MetadataFlush {
-                        sector: 0,
-                        paid: false,
-                        started: None,
-                    }));
-                }
-                Outcome::Continue
-            }
-            FlusherPhase::Background { turns } => {
-                let dirty_pages = world.files.dirty_pages();
-                let is_above = writeback::is_above_background(dirty_pages, &world.policy.writeback);
-                match world.files.oldest_dirty(u64::MAX).filter(|_| is_above && turns > 0) {
-                    Some(file) => {
-                        let turns = Self::turns_after(world, file, turns);
-                        self.phase = FlusherPhase::Background { turns };
-                        Self::write_chunk(world, file, u64::MAX)
-                    }
-                    None => {
-                        self.phase = FlusherPhase::Sleep;
-                        world.schedule_flusher();
-                        Outcome::Continue
-                    }
-                }
-            }
+            FlusherPhase::Passed(item) => self.passed(world, me, item),
         }
     }
 
-    /// The flusher goes on as long as anything is written: one that has come round all files without writing
-    /// has done what it can.
-    fn turns_after(world: &World, file: FileId, turns: usize) -> usize {
-        let writes = world.files.get(file).cache.has_dirty_at_rest();
-        if writes { world.files.dirty_files() } else { turns - 1 }
-    }
-
-    fn write_chunk(world: &mut World, file: FileId, cutoff_ns: u64) -> Outcome {
-        let pages = world.policy.writeback.chunk_pages;
-        let flags = world.policy.write_flags.background;
-        let state = world.files.get(file);
-        let from =
-            if state.cache.next_dirty(state.writeback_index).is_some() { state.writeback_index } else { 0 };
-        world.counters.flushed_pages += u64::from(state.cache.dirty().min(pages));
-        world.files.rotate_oldest(cutoff_ns);
-        Outcome::Call(Frame::WritePages(WritePages::background(file, flags, from, pages)))
-    }
-}
-
-/// Writes all dirty metadata blocks in place.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MetadataFlush {
-    sector: u64,
-    paid: bool,
-    /// The block whose write has been started and is to be submitted.
-    started: Option<u32>,
-}
-
-impl MetadataFlush {
-    pub(super) fn step(&mut self, world: &mut World, me: TaskId) -> Step {
-        if let Some(block) = self.started {
-            return self.submit(world, me, block);
+    fn passed(&mut self, world: &mut World, me: TaskId, mut item: WorkItem) -> Outcome {
+        let pass = world.writeback.last_pass(me.index());
+        item.pages = item.pages.saturating_sub(pass.written_pages.into());
+        self.phase = FlusherPhase::Work(item);
+        if !pass.has_more() {
+            self.phase = FlusherPhase::Look;
+        } else if pass.written_pages == 0
+            && let Some(busy) = pass.busy
+        {
+            return world.wait_until_free(busy);
         }
-        let Some(block) = world.metadata.next_dirty(self.sector) else {
-            world.metadata.restart_age(world.now_ns);
-            return Ok(Outcome::Done);
-        };
-        if !self.paid {
-            self.paid = true;
-            return Ok(Outcome::Cpu(world.host.submit_bio_ns));
-        }
-        world.start_metadata_write(block);
-        self.started = Some(block);
-        self.submit(world, me, block)
-    }
-
-    fn submit(&mut self, world: &mut World, me: TaskId, block: u32) -> Step {
-        world.submit_metadata(me, block)?;
-        world.counters.flushed_metadata_blocks += 1;
-        let sector = world.metadata.block(block).sector;
-        *self = Self { sector: sector + 1, paid: false, started: None };
-        Ok(Outcome::Continue)
+        Outcome::Continue
     }
 }
 
 impl World {
-    /// The flusher looks again after its interval.
-    pub(crate) fn schedule_flusher(&mut self) {
-        let interval = self.clock.jiffies_from_ms(self.policy.writeback.interval_ms, 1);
+    /// What the flusher is to do next: what somebody has asked for, what is old, what is too much.
+    fn flusher_work(&mut self) -> Option<WorkItem> {
+        if let Some(item) = self.writeback.items.pop_front() {
+            return Some(item);
+        }
+        let now_jiffies = self.clock.jiffies(self.now_ns);
+        let policy = &self.policy.writeback;
+        let interval = self.clock.jiffies_from_ms(policy.interval_ms, 1);
+        if now_jiffies >= self.writeback.last_old_jiffies + interval {
+            self.writeback.last_old_jiffies = now_jiffies;
+            let pages = self.old_pages_most();
+            if let Some(cutoff_ns) = writeback::old_before_ns(self.now_ns, policy).filter(|_| pages != 0) {
+                return Some(WorkItem { reason: WorkReason::Old { cutoff_ns }, pages });
+            }
+        }
+        let is_background = self.policy.writeback.looks_for_background && self.is_above_background();
+        is_background.then_some(WorkItem { reason: WorkReason::Background, pages: u64::MAX })
+    }
+
+    /// Writing what is old ends after so many pages: as many as are dirty now, and one for each file.
+    pub(crate) fn old_pages_most(&self) -> u64 {
+        self.nr_dirty() + self.files.len() as u64
+    }
+
+    /// Waits for the task that is writing something.
+    fn wait_until_free(&self, busy: Busy) -> Outcome {
+        let (is_busy, on) = match busy {
+            Busy::File(file) => (self.files.get(FileId(file)).is_written_back, Some(FileId(file))),
+            Busy::Metadata => (self.writeback.metadata_busy, None),
+        };
+        if is_busy { Outcome::Wait(WaitOn::BusyFile(on)) } else { Outcome::Continue }
+    }
+
+    /// Somebody has to look for old data again after so many milliseconds; an earlier appointment is off.
+    pub(crate) fn schedule_flusher_in(&mut self, ms: u64) {
+        let interval = self.clock.jiffies_from_ms(ms, 1);
         let due_ns = self.clock.timer_ns(self.now_ns, interval);
-        self.schedule(due_ns, Event::Flusher);
+        self.flusher_appointment = self.flusher_appointment.wrapping_add(1);
+        self.schedule(due_ns, Event::Flusher { appointment: self.flusher_appointment });
+    }
+
+    /// The time for that has come.
+    pub(crate) fn flusher_due(&mut self) {
+        if self.policy.writeback.per_device_flusher {
+            self.wake_thread(self.threads.flusher);
+        } else if !self.start_pdflush(Job::Kupdate) {
+            self.schedule_flusher_in(1000);
+        }
+    }
+
+    /// Starts background writeback.
+    pub(crate) fn start_background(&mut self) {
+        if self.policy.writeback.per_device_flusher {
+            self.ask_flusher(WorkItem { reason: WorkReason::Background, pages: u64::MAX });
+        } else {
+            self.start_pdflush(Job::Background { least_pages: 0 });
+        }
+    }
+
+    /// Somebody wants memory, and so many pages written (`wakeup_pdflush`, `wakeup_flusher_threads`).
+    pub(crate) fn wake_flushers(&mut self, pages: u64) {
+        if !self.policy.writeback.per_device_flusher {
+            self.start_pdflush(Job::Background { least_pages: pages });
+        } else if self.nr_dirty() != 0 {
+            self.ask_flusher(WorkItem { reason: WorkReason::Reclaim, pages });
+        }
+    }
+
+    fn ask_flusher(&mut self, item: WorkItem) {
+        self.writeback.items.push_back(item);
+        self.wake_thread(self.threads.flusher);
     }
 }

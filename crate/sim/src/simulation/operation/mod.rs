@@ -12,13 +12,16 @@ mod flusher;
 mod fsync;
 mod kswapd;
 mod names;
+mod pdflush;
 mod program;
 mod read;
 mod threads;
+mod throttle;
 mod touch;
 mod truncate;
 mod write;
 mod write_pages;
+mod writeback_pass;
 
 use super::world::World;
 use crate::task::{TaskId, WaitOn};
@@ -27,17 +30,20 @@ pub(crate) use allocate::Allocate;
 pub(crate) use checkpoint::Checkpoint;
 pub(crate) use commit::Commit;
 pub(crate) use direct::Direct;
-pub(crate) use flusher::{Flusher, MetadataFlush};
+pub(crate) use flusher::Flusher;
 pub(crate) use fsync::Fsync;
 pub(crate) use kswapd::KswapdThread;
 pub(crate) use names::{Create, DropCache, Unlink};
+pub(crate) use pdflush::PdflushThread;
 pub(crate) use program::{Interpreter, Transfer};
 pub(crate) use read::{ReadPages, ReadWindow};
 pub(crate) use threads::{JournalThread, Kblockd};
+pub(crate) use throttle::Throttle;
 pub(crate) use touch::Touch;
 pub(crate) use truncate::Truncate;
 pub(crate) use write::WriteCall;
 pub(crate) use write_pages::WritePages;
+pub(crate) use writeback_pass::{MetadataFlush, WritebackPass};
 
 /// What comes after a step.
 #[derive(Clone, Debug)]
@@ -74,6 +80,9 @@ pub(crate) enum Frame {
     Commit(Commit),
     Checkpoint(Checkpoint),
     Flusher(Flusher),
+    PdflushThread(PdflushThread),
+    WritebackPass(WritebackPass),
+    Throttle(Throttle),
     MetadataFlush(MetadataFlush),
     Kblockd(Kblockd),
     Touch(Touch),
@@ -100,7 +109,10 @@ impl Frame {
             Self::JournalThread(frame) => Ok(frame.step(world)),
             Self::Commit(frame) => frame.step(world, me),
             Self::Checkpoint(frame) => frame.step(world, me),
-            Self::Flusher(frame) => Ok(frame.step(world)),
+            Self::Flusher(frame) => Ok(frame.step(world, me)),
+            Self::PdflushThread(frame) => Ok(frame.step(world, me)),
+            Self::WritebackPass(frame) => Ok(frame.step(world, me)),
+            Self::Throttle(frame) => Ok(frame.step(world, me)),
             Self::MetadataFlush(frame) => frame.step(world, me),
             Self::Kblockd(frame) => Ok(frame.step(world, me)),
             Self::Touch(frame) => frame.step(world, me),

@@ -110,8 +110,8 @@ impl ReadPages {
         let context = world.policy.readahead.context;
         let unplugs = marked && world.policy.readahead.unplugs_if_up_to_date;
         let miss = crate::fs::Miss { page: self.page, wanted: self.end_page - self.page, marked };
-        let World { processes, files, tasks, .. } = world;
-        let first_process = tasks.len() - processes.len();
+        let first_process = world.first_process();
+        let World { processes, files, .. } = world;
         let file = files.get(self.file);
         let mut unknown = Readahead::default();
         let state = processes

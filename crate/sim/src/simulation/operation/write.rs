@@ -2,12 +2,11 @@
 //!
 //! *Models:* the inode's change joins the running transaction at every call; with delayed allocation
 //! (ext4) blocks are chosen at writeback, without it (ext3) now.
-//! *Does not model:* reading a page that is written in part; throttling of writers (see
-//! `balance_dirty_pages` below).
-//! *Follows:* model/block-layer.md, sections 4.1 and 4.3; Linux 2.6.35 `generic_file_buffered_write`,
-//! `ext4_da_write_end`.
+//! *Does not model:* reading a page that is written in part.
+//! *Follows:* docs/model/block-layer.md, sections 4.1 and 4.3; docs/model/reclaim.md, section 6.4 (when a writer looks how much is
+//! dirty); Linux 2.6.35 `generic_file_buffered_write`, `ext4_da_write_end`.
 
-use super::{Outcome, Step};
+use super::{Frame, Outcome, Step, Throttle};
 use crate::fs::{FileId, PAGE_BYTES};
 use crate::simulation::world::World;
 use crate::task::TaskId;
@@ -57,7 +56,8 @@ impl WriteCall {
                 Ok(Outcome::Cpu(world.host.syscall_ns))
             }
             WritePhase::Copy => {
-                let pages = (self.end_page - self.page).min(WRITE_PAGES_MAX);
+                let most = WRITE_PAGES_MAX.min(world.writeback.ratelimit());
+                let pages = (self.end_page - self.page).min(most);
                 self.phase = WritePhase::Dirty(pages);
                 Ok(Outcome::Cpu(u64::from(pages) * world.host.write_page_ns))
             }
@@ -65,13 +65,13 @@ impl WriteCall {
                 if !world.policy.journal.delayed_allocation {
                     self.allocate(world, me, pages)?;
                 }
+                let mut fresh = 0;
                 for page in self.page..self.page + pages {
-                    world.files.dirty_page(world.now_ns, self.file, page);
+                    fresh += u32::from(world.files.dirty_page(world.now_ns, self.file, page));
                 }
                 self.page += pages;
-                self.balance_dirty_pages();
                 self.phase = if self.page < self.end_page { WritePhase::Copy } else { WritePhase::Grow };
-                Ok(Outcome::Continue)
+                Ok(Self::balance_dirty_pages(world, me, (fresh, pages)))
             }
             WritePhase::Grow => {
                 self.finish(world, me)?;
@@ -98,9 +98,14 @@ impl WriteCall {
         Ok(())
     }
 
-    /// Writers that dirty pages faster than the device cleans them are slowed down here, once memory is
-    /// modelled.
-    fn balance_dirty_pages(&self) {}
+    /// Every so many pages a writer looks whether it makes pages dirty faster than the device cleans them.
+    fn balance_dirty_pages(world: &mut World, me: TaskId, pages: (u32, u32)) -> Outcome {
+        world.note_dirty_pages();
+        let cpu = world.scheduler.cpu_of(me).unwrap_or(0);
+        let World { writeback, policy, .. } = world;
+        let chunk_pages = writeback.dirtied(me.index(), cpu, pages, &policy.writeback);
+        chunk_pages.map_or(Outcome::Continue, |chunk| Outcome::Call(Frame::Throttle(Throttle::new(chunk))))
+    }
 
     fn finish(&self, world: &mut World, me: TaskId) -> Result<(), Outcome> {
         let grows = self.end_bytes > world.files.get(self.file).size_bytes;

@@ -7,7 +7,7 @@
 //! `write_cache_pages`, `__block_write_full_page`.
 
 use super::{Checkpoint, Frame, Outcome, Step};
-use crate::block::BioFlags;
+use crate::block::{BioFlags, Sync};
 use crate::fs::{Access, FileId, PageFlags, Tid};
 use crate::simulation::io::IoKind;
 use crate::simulation::world::{Event, World};
@@ -23,10 +23,18 @@ pub(crate) struct WritePages {
     flags: BioFlags,
     /// Somebody waits: pages already under writeback are waited for instead of passed over.
     waits: bool,
+    /// It ends as soon as the queue is congested.
+    nonblocking: bool,
     /// How many more pages may be written.
     left: u32,
     /// Where to look for the next dirty page.
     next: u32,
+    /// Where to stop looking.
+    end: u32,
+    /// At the file's end it goes on from the beginning up to here.
+    wrap_end: Option<u32>,
+    /// Behind the last page written.
+    reached: u32,
     /// The run being submitted.
     page: u32,
     run: u32,
@@ -36,21 +44,55 @@ pub(crate) struct WritePages {
 impl WritePages {
     /// All dirty pages, for somebody who waits.
     pub(crate) fn sync(file: FileId, flags: BioFlags) -> Self {
-        Self { file, flags, waits: true, left: u32::MAX, next: 0, page: 0, run: 0, paid: false }
+        Self {
+            file,
+            flags,
+            waits: true,
+            nonblocking: false,
+            left: u32::MAX,
+            next: 0,
+            end: u32::MAX,
+            wrap_end: None,
+            reached: 0,
+            page: 0,
+            run: 0,
+            paid: false,
+        }
     }
 
-    /// Up to `pages` dirty pages from page `next` on, in the background.
-    pub(crate) fn background(file: FileId, flags: BioFlags, next: u32, pages: u32) -> Self {
-        Self { file, flags, waits: false, left: pages, next, page: 0, run: 0, paid: false }
+    /// Up to `pages` dirty pages from page `next` on and round to it, in the background. With `nonblocking` it ends as soon
+    /// as the queue is congested.
+    pub(crate) fn background(
+        file: FileId,
+        flags: BioFlags,
+        next: u32,
+        pages: u32,
+        nonblocking: bool,
+    ) -> Self {
+        Self {
+            waits: false,
+            nonblocking,
+            left: pages,
+            next,
+            wrap_end: (next != 0).then_some(next),
+            reached: next,
+            ..Self::sync(file, flags)
+        }
     }
 
     pub(super) fn step(&mut self, world: &mut World, me: TaskId) -> Step {
         if self.run != 0 {
             return self.submit_page(world, me);
         }
-        let Some(page) = world.files.get(self.file).cache.next_dirty(self.next).filter(|_| self.left != 0)
-        else {
-            world.files.get_mut(self.file).writeback_index = self.next;
+        let wanted = self.left != 0;
+        let found = world.files.get(self.file).cache.next_dirty(self.next);
+        let Some(page) = found.filter(|&page| wanted && page < self.end) else {
+            if wanted && let Some(end) = self.wrap_end.take() {
+                (self.next, self.end) = (0, end);
+                return Ok(Outcome::Continue);
+            }
+            world.files.get_mut(self.file).writeback_index =
+                if self.waits { self.next } else { self.reached };
             return Ok(Outcome::Done);
         };
         self.page = page;
@@ -62,13 +104,19 @@ impl WritePages {
             self.next = page + 1;
             return Ok(Outcome::Continue);
         }
+        if self.nonblocking && world.queue.is_congested(Sync::Async) {
+            world.writeback.set_stopped(me.index(), true);
+            (self.left, self.wrap_end) = (0, None);
+            return Ok(Outcome::Continue);
+        }
         self.begin_run(world, me)
     }
 
     /// Finds the run of dirty pages that begins here and makes sure that it has blocks.
     fn begin_run(&mut self, world: &mut World, me: TaskId) -> Step {
         let file = world.files.get(self.file);
-        let dirty = file.cache.dirty_run(self.page, self.left.min(ALLOCATE_PAGES_MAX));
+        let most = self.left.min(ALLOCATE_PAGES_MAX).min(self.end - self.page);
+        let dirty = file.cache.dirty_run(self.page, most);
         let run = match file.locate(self.page) {
             Some((_, contiguous)) => dirty.min(contiguous),
             None => {
@@ -85,10 +133,13 @@ impl WritePages {
         self.paid = false;
         self.run = run.max(1);
         self.next = self.page + self.run;
+        self.reached = self.next;
         self.left -= self.run.min(self.left);
         for page in self.page..self.page + self.run {
             world.files.start_writeback(self.file, page);
         }
+        world.writeback.started(me.index(), self.run);
+        world.note_dirty_pages();
         Ok(Outcome::Continue)
     }
 
