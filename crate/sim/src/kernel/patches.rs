@@ -226,7 +226,8 @@ static PATCHES: [PatchInfo; 20] = [
             policy.mm.retry_nap = sync;
             policy.mm.reclaim_nap = policy.mm.reclaim_nap.map(|_| sync);
             policy.mm.kswapd_nap.rule = sync;
-            policy.mm.other_naps = NapQueue::Sync;
+            policy.mm.isolated_nap = NapQueue::Sync;
+            policy.mm.writeout_nap = NapQueue::Sync;
             policy.mm.lumpy.second_pass.nap = policy.mm.lumpy.second_pass.nap.map(|_| NapQueue::Sync);
             policy.fs.writeback.pdflush_nap = NapQueue::Sync;
             if matches!(policy.fs.writeback.throttle_sleep, ThrottleSleep::Congestion(_)) {

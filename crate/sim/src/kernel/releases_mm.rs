@@ -1,7 +1,8 @@
 //! Memory management rules of each release.
 //!
-//! *Follows:* docs/model/reclaim.md, sections 1 to 5; `mm/page_alloc.c` and `mm/vmscan.c` of each Linux from 2.6.30 to 2.6.37, of
-//! 2.6.32-rc5 and of 2.6.36-rc2. That the first candidates of 2.6.32 are as the fifth is from memory.
+//! *Follows:* docs/model/reclaim.md, sections 1 to 5; `mm/page_alloc.c` and `mm/vmscan.c` of each Linux from 2.6.30 to 2.6.37, of the
+//! candidates of 2.6.32 and of 2.6.36-rc2. 2.6.38 has 2.6.37's rules here: its kswapd, which balances a share of the memory for high
+//! orders, and its compaction in place of lumpy reclaim are not modelled.
 
 use crate::mm::{
     AnonAging, BalanceCheck, CongestionSwitch, DrainRule, FileLowRule, KswapdNap, LumpyRules,
@@ -13,8 +14,10 @@ use crate::mm::{
 enum Generation {
     V30,
     V31,
-    /// 2.6.32-rc1 to -rc5: still without the two corrections of October 2009.
+    /// 2.6.32-rc1 to -rc5.
     V32Early,
+    /// 2.6.32-rc6: still without the two corrections of the allocator of November 2009.
+    V32Rc6,
     V32,
     V33,
     V34,
@@ -31,7 +34,8 @@ fn generation(release: &str) -> Option<Generation> {
         "2.6.31" => Generation::V31,
         "2.6.32-rc1" | "2.6.32-rc2" | "2.6.32-rc3" | "2.6.32-rc4" | "2.6.32-rc5" => Generation::V32Early,
         // The block tree of November 2009 stands on 2.6.32's memory management.
-        "2.6.32-rc6" | "2.6.32-rc7" | "2.6.32-rc8" | "2.6.32" | "for-2.6.33" => Generation::V32,
+        "2.6.32-rc6" => Generation::V32Rc6,
+        "2.6.32-rc7" | "2.6.32-rc8" | "2.6.32" | "for-2.6.33" => Generation::V32,
         "2.6.33" => Generation::V33,
         "2.6.34" => Generation::V34,
         "2.6.35" => Generation::V35,
@@ -53,14 +57,16 @@ pub(super) fn memory_policy(release: &str) -> Option<MemoryPolicy> {
     Some(MemoryPolicy {
         retry_nap: direct_nap,
         reclaim_nap: Some(direct_nap),
-        other_naps: queue,
-        restart_wakes_kswapd: generation != G::V31 && generation != G::V32Early,
+        // In 2.6.32 this call came with the old name of the index; the sixth candidate corrected it.
+        isolated_nap: if generation == G::V32Early { NapQueue::Sync } else { queue },
+        writeout_nap: queue,
+        restart_wakes_kswapd: !since(G::V31) || since(G::V32),
         keeps_allocation_flags: since(G::V31),
-        real_time_harder_in_interrupt: generation == G::V31 || generation == G::V32Early,
+        real_time_harder_in_interrupt: since(G::V31) && !since(G::V32),
         drain: if since(G::V36) { DrainRule::AfterFailedAttempt } else { DrainRule::HighOrder },
         free_counter_leaks: since(G::V31) && !since(G::V33),
         per_cpu_lists_mixed: !since(G::V32Early),
-        per_cpu_lists_keep_reserve: generation != G::V32Early && generation != G::V32,
+        per_cpu_lists_keep_reserve: !since(G::V32Early) || since(G::V33),
         reserve_blocks_max: if since(G::V31) { 2 } else { u32::MAX },
         fallback_takes_all_pageblocks: since(G::V32Early),
         free_to_tail_if_merging: since(G::V35),

@@ -174,8 +174,10 @@ pub struct MemoryPolicy {
     pub retry_nap: NapRule,
     /// Direct reclaim's nap of HZ/10 after a pass below priority 10 (section 3.6); none with TJ's change.
     pub reclaim_nap: Option<NapRule>,
-    /// Naps for the other reasons: too many pages isolated, too much being written.
-    pub other_naps: NapQueue,
+    /// The nap while too many pages are isolated (R4.10).
+    pub isolated_nap: NapQueue,
+    /// The nap while too much is being written (R4.4).
+    pub writeout_nap: NapQueue,
     /// Restarting an allocation wakes kswapd again and looks again at what the task may do (2.2a; not in 2.6.31).
     pub restart_wakes_kswapd: bool,
     /// What a request may do is looked at when kswapd is woken for it, not before each reclaim as well (from 2.6.31).

@@ -81,7 +81,7 @@ impl InactiveShrink {
                         && !control.caller.kswapd
                         && memory.has_too_many_isolated(self.zone, self.lru.is_file())
                     {
-                        let rule = NapRule::Always(memory.policy.other_naps);
+                        let rule = NapRule::Always(memory.policy.isolated_nap);
                         return memory.nap(NapSite::Isolated, rule, None);
                     }
                     memory.drain_vectors(control.caller.cpu);

@@ -68,7 +68,7 @@ impl ZoneShrink {
                         if !(control.may_io && control.may_enter_fs) {
                             self.list = usize::MAX;
                         }
-                        let rule = NapRule::Always(memory.policy.other_naps);
+                        let rule = NapRule::Always(memory.policy.writeout_nap);
                         return memory.nap(NapSite::Writeout, rule, None);
                     }
                     return Step::Done(());

@@ -297,11 +297,13 @@ fn no_kill_for_dma() {
 /// 2.2a: after starting over, 2.6.31 does not wake kswapd again; the patch and all other releases do.
 #[test]
 fn restart_wakes_kswapd_by_release() {
-    let cases: [(&str, &[&str], bool); 5] = [
+    let cases: [(&str, &[&str], bool); 7] = [
         ("2.6.30", &[], true),
         ("2.6.31", &[], false),
         ("2.6.31", &["pgalloc-wake-kswapd"], true),
         ("2.6.32-rc5", &[], false),
+        ("2.6.32-rc6", &[], false),
+        ("2.6.32-rc7", &[], true),
         ("2.6.32", &[], true),
     ];
     for (release, patches, expected) in cases {
