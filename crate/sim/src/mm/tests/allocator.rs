@@ -196,7 +196,14 @@ fn victims_in_reclaim_by_release() {
         // Without the file system there is no OOM killer: the request reclaims again and again.
         let request = Request::page(Gfp::HIGHUSER_MOVABLE.without(Gfp::FS));
         let mut allocation = Allocation::new(request, task());
-        while allocation.step(&mut memory) != Step::Work {}
+        let nap = loop {
+            match allocation.step(&mut memory) {
+                Step::Nap(nap) if nap.site == NapSite::Retry => break nap,
+                Step::Done(frame) => panic!("{release}: {frame:?}"),
+                _ => {}
+            }
+        };
+        assert_eq!(nap.jiffies, 5, "{release}: a fiftieth of a second at 250 ticks");
         allocation.set_dying();
         assert_eq!(run(&mut memory, allocation, |_, _| ()).is_some(), succeeds, "{release}");
     }

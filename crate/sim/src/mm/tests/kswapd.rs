@@ -157,6 +157,15 @@ fn anon_aging_without_swap_by_release() {
     }
 }
 
+/// Section 3.2: the order asked for is read and reset when a balance is over: the next is for order 0 again.
+#[test]
+fn order_is_reset_when_read() {
+    let (mut memory, mut kswapd) = pressed("2.6.36", false);
+    memory.kswapd.max_order = 2;
+    until_sleep(&mut memory, &mut kswapd, |_| ());
+    assert_eq!(memory.kswapd_queue(), KswapdQueue { max_order: 0, is_waiting: true });
+}
+
 /// R3.4: an order that cannot be had is given up only after a whole descent without 32 pages, and kswapd goes on for order 0.
 #[test]
 fn hopeless_order_is_given_up() {
