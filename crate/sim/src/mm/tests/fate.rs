@@ -89,6 +89,8 @@ fn mapped_file_page_by_release() {
         one.memory.map(one.frame);
         one.look();
         assert!(one.is_on(first), "{release}");
+        let rotated = one.memory.zones()[1].recent_rotated[1];
+        assert_eq!(rotated, u64::from(first == Lru::ActiveFile), "{release}: section 4.6");
         if first == Lru::InactiveFile {
             one.memory.touch(one.frame);
             one.look();
@@ -211,7 +213,8 @@ fn anonymous_page_goes_to_swap() {
     one.memory.add_swap(1000, 1, false);
     one.look_as(task(), Gfp::NOIO);
     assert!(one.memory.out.writes.is_empty());
-    one.look();
+    // Swap is written without the file system.
+    one.look_as(task(), Gfp::NOFS);
     let write = one.memory.out.writes[0];
     assert_eq!(write.slot, Some(1));
     assert_eq!(one.memory.vmstat.pswpout, 1);

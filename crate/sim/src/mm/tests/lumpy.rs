@@ -215,8 +215,21 @@ fn second_pass_starts_afresh_by_release() {
         strided.scan(Lru::InactiveFile, 12);
         let vmstat = &strided.memory.vmstat;
         assert_eq!((vmstat.pgactivate, vmstat.pgdeactivate), (activated, deactivated), "{release}");
-        assert_eq!(strided.memory.zones()[1].lru_pages(Lru::ActiveFile), 32, "{release}");
+        let zone = &strided.memory.zones()[1];
+        assert_eq!((zone.lru_pages(Lru::ActiveFile), zone.recent_rotated[1]), (32, 32), "{release}");
     }
+}
+
+/// Section 4.7: a page that the first pass activated and the second writes ends inactive.
+#[test]
+fn activation_of_the_first_pass_is_undone() {
+    let used = NewPage { mapped: true, dirty: true, ..file_page(0, 0) };
+    let info = OwnerInfo { has_writepage: true, ..OwnerInfo::default() };
+    let mut strided = Strided::new("2.6.31", used, info, 2);
+    strided.scan(Lru::InactiveFile, 9);
+    assert_eq!(strided.memory.vmstat.pgactivate, 32);
+    assert_eq!(strided.memory.out.writes.len(), 32, "nothing protects them any more");
+    assert_eq!(strided.memory.zones()[1].lru_pages(Lru::ActiveFile), 0);
 }
 
 /// R4.6: from 2.6.37 on a task in need of a costly order writes to congested devices.

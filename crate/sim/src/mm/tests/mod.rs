@@ -1,12 +1,17 @@
 //! Tests named after the rules they protect, most of them worked examples of docs/model/reclaim.md.
 
 mod allocator;
+mod balance;
+mod direct;
 mod fate;
 mod kswapd;
 mod laws;
 mod lumpy;
+mod marks;
 mod naps;
+mod pageblocks;
 mod reference;
+mod rounds;
 mod scan;
 mod stream;
 mod twin;

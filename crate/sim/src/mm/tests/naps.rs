@@ -138,3 +138,22 @@ fn too_many_isolated_by_release() {
         }
     }
 }
+
+/// Section 5.3: a nap is unnecessary if nothing was congested when it began, by the kind it waits for.
+#[test]
+fn necessary_naps_are_told_apart() {
+    for (release, congested, unnecessary) in [
+        ("2.6.31", [false, false], 10),
+        ("2.6.31", [true, false], 0),
+        ("2.6.31", [false, true], 10),
+        ("2.6.30", [false, true], 0),
+    ] {
+        let mut memory = memory_of(release, 3980, 60_000);
+        memory.set_congested(2, [true, true]);
+        memory.set_congested(2, congested);
+        hopeless_naps(&mut memory);
+        let totals = memory.naps().at(NapSite::Reclaim);
+        assert_eq!((totals.taken, totals.unnecessary), (10, unnecessary), "{release} {congested:?}");
+        assert_eq!(totals.slept_unnecessarily_ns, unnecessary * 25_000_000);
+    }
+}
