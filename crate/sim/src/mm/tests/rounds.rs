@@ -99,6 +99,7 @@ fn anonymous_only_without_file_pages() {
         let anon = NewPage { anon: true, ..file_page(mapping, 0) };
         memory.add_run(MOVABLE, &task(), &anon, 80_000);
         memory.drain_vectors(0);
+        memory.zones[1].recent_scanned = [0; 2];
         let amounts = memory.scan_amounts(1, 1, true);
         let (free, high) = (memory.zones()[1].free, i64::from(memory.zones()[1].marks[2]));
         assert_eq!(free + i64::from(file_pages) > high, scans_files);
