@@ -8,7 +8,7 @@
 
 use super::program::{Branch, HandleId, Operand, Pattern, ProcessSpec, Step, Times, Workload};
 use crate::block::SECTOR_BYTES;
-use crate::short_map::ShortMap;
+use litemap::LiteMap;
 use crate::text::{Place, Problem, nearest_name};
 
 /// The most processes, copies counted.
@@ -124,7 +124,7 @@ fn check_files(workload: &Workload, faults: &mut Vec<Fault>) {
 
 /// Names that are empty or taken, with their indices.
 fn wrong_names<'n>(names: impl Iterator<Item = &'n str>, what: &str) -> Vec<(usize, String)> {
-    let mut seen = ShortMap::new();
+    let mut seen = LiteMap::new_vec();
     let mut wrong = Vec::new();
     for (index, name) in names.enumerate() {
         if name.is_empty() {
