@@ -11,7 +11,6 @@ pub mod observe;
 pub mod published;
 pub mod report;
 pub mod scenario;
-pub mod short_map;
 pub mod short_sort;
 pub mod simulation;
 pub mod task;

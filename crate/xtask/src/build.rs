@@ -27,7 +27,7 @@ pub(crate) fn build(project: &Project, speed: Speed) -> Outcome {
         }
     }
     if speed == Speed::Release {
-        strip_comments(project)?;
+        minify(project)?;
     }
     println!(
         "Built dist/ ({} of wasm): any static web server can serve it.",
@@ -36,32 +36,25 @@ pub(crate) fn build(project: &Project, speed: Speed) -> Outcome {
     Ok(())
 }
 
-/// Takes the comments, a third of the scripts' weight, out of every script in dist/. The compiler that checks their types
-/// writes them again: it does not overwrite what it reads, so they go by way of target/.
-fn strip_comments(project: &Project) -> Outcome {
-    let (dist, stripped) = (project.dist(), project.root.join("target/scripts"));
-    let cannot = |error| format!("cannot list the scripts in dist/: {error}");
-    let mut scripts = Vec::new();
-    for folder in ["", "parts"] {
-        for entry in std::fs::read_dir(dist.join(folder)).map_err(cannot)? {
-            let name = Path::new(folder).join(entry.map_err(cannot)?.file_name());
-            if name.extension().is_some_and(|extension| extension == "js") {
-                scripts.push(name);
+/// Takes comments, white space and long local names out of every script and style sheet in dist/, each file by itself.
+fn minify(project: &Project) -> Outcome {
+    let dist = project.dist();
+    let cannot = |error| format!("cannot list the files in dist/: {error}");
+    let mut files = Vec::new();
+    for folder in [dist.clone(), dist.join("parts")] {
+        for entry in std::fs::read_dir(folder).map_err(cannot)? {
+            let path = entry.map_err(cannot)?.path();
+            if path.extension().is_some_and(|extension| extension == "js" || extension == "css") {
+                files.push(path);
             }
         }
     }
-    Child::new(node::packages(project)?.join("tsc"))
-        .args(["--ignoreConfig", "--allowJs", "--noCheck", "--skipLibCheck", "--removeComments"])
-        .args(["--target", "es2022", "--module", "es2022", "--moduleResolution", "bundler"])
-        .args(["--rootDir".as_ref(), dist.as_os_str(), "--outDir".as_ref(), stripped.as_os_str()])
-        .args(scripts.iter().map(|name| dist.join(name)))
+    Child::new(node::packages(project)?.join("esbuild"))
+        .args(["--minify", "--allow-overwrite", "--log-level=warning"])
+        .args(["outdir", "outbase"].map(|option| format!("--{option}={}", dist.display())))
+        .args(files)
         .dir(&project.root)
-        .run()?;
-    for name in &scripts {
-        let copied = std::fs::copy(stripped.join(name), dist.join(name));
-        copied.map_err(|error| format!("cannot write dist/{}: {error}", name.display()))?;
-    }
-    Ok(())
+        .run()
 }
 
 /// A trunk command with its tools on `PATH`, ready to be given more arguments.

@@ -1,9 +1,9 @@
 //! What is measured, once for all targets: the program calls it natively, `wasm.mjs` under Node.js.
 
+use litemap::LiteMap;
 use stallarium_sim::block::exercise;
 use stallarium_sim::engine::EventQueue;
 use stallarium_sim::scenario::{Experiment, KernelChoice, Overrides};
-use stallarium_sim::short_map::ShortMap;
 use stallarium_sim::simulation::{Advance, Budget, Simulation};
 
 /// How many distances the hold model's table holds; it starts again at its end.
@@ -27,7 +27,7 @@ pub fn block(elevator: &str, requests: u64) -> Result<Done, String> {
         release: "2.6.35".to_owned(),
         patches: Vec::new(),
         elevator: elevator.to_owned(),
-        tunables: ShortMap::new(),
+        tunables: LiteMap::new(),
     };
     let done = exercise(&choice, requests).map_err(|error| error.to_string())?;
     Ok(Done { count: done.requests, simulated_ns: done.simulated_ns })

@@ -1,9 +1,9 @@
 //! What is set and looked at, in the page's own simple words, and the links that carry it.
 
+use litemap::LiteMap;
 use serde::{Deserialize, Serialize};
 use stallarium_sim::scenario::link::{self, Link, RECOMMENDED_LENGTH, Subject};
 use stallarium_sim::scenario::{Experiment, Place, Problem};
-use stallarium_sim::short_map::ShortMap;
 use stallarium_sim::text::format_time;
 
 /// What is to be run. Numbers are text, as people write them.
@@ -23,7 +23,7 @@ pub struct Setting {
     /// The seed; empty leaves it to the scenario.
     pub seed: String,
     /// Values by path, such as `machine.hz`.
-    pub overrides: ShortMap<String, String>,
+    pub overrides: LiteMap<String, String>,
 }
 
 /// What is looked at.
@@ -180,7 +180,7 @@ mod tests {
     fn a_link_restores_setting_view_and_digest() {
         let mut setting = open_link("").setting;
         assert_eq!(setting.experiment, "cfq-noidle-2010");
-        assert_eq!(setting.overrides, ShortMap::new());
+        assert_eq!(setting.overrides, LiteMap::new());
         setting.case = "mixed".into();
         setting.kernels.push("cfq@2.6.37".into());
         setting.seed = "18446744073709551615".into();

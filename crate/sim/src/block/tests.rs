@@ -12,7 +12,7 @@ use crate::engine::Clock;
 use crate::kernel::Kernel;
 use crate::observe::{Recorder, TraceKind};
 use crate::scenario::{FileSystemKind, KernelChoice};
-use crate::short_map::ShortMap;
+use litemap::LiteMap;
 
 const MS: u64 = 1_000_000;
 const US: u64 = 1_000;
@@ -48,7 +48,7 @@ impl Bench {
             tunables: tunables
                 .iter()
                 .map(|&(name, value)| (name.to_owned(), value))
-                .collect::<ShortMap<_, _>>(),
+                .collect::<LiteMap<_, _>>(),
         };
         let kernel = Kernel::new(&choice, FileSystemKind::Ext4, &clock).expect("a known kernel");
         let device = AnyDevice::new(device, 1).expect("valid options");

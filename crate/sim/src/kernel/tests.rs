@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::scenario::FileSystemKind::Ext4;
-use crate::short_map::ShortMap;
+use litemap::LiteMap;
 
 fn choice(release: &str, patches: &[&str], elevator: &str) -> KernelChoice {
     KernelChoice {
         release: release.to_owned(),
         patches: patches.iter().map(|&patch| patch.to_owned()).collect(),
         elevator: elevator.to_owned(),
-        tunables: ShortMap::new(),
+        tunables: LiteMap::new(),
     }
 }
 
@@ -68,7 +68,7 @@ fn wrong_names_are_explained() {
     let mut tuned = choice("2.6.35", &[], "cfq");
     tuned.tunables.insert("slice_idel".to_owned(), 8);
     assert!(message(&tuned).contains("\"slice_idle\""));
-    tuned.tunables = [("slice_idle".to_owned(), 28_800_000)].into();
+    tuned.tunables = [("slice_idle".to_owned(), 28_800_000)].into_iter().collect();
     assert!(message(&tuned).contains("0 to 3600000 ms"));
     let mut old = choice("2.6.31", &[], "cfq");
     old.tunables.insert("low_latency".to_owned(), 0);

@@ -12,8 +12,8 @@ use super::tables::TableResult;
 use super::timelines::Turn;
 use crate::observe::CauseKind;
 use crate::scenario::{Experiment, Rate};
-use crate::short_map::ShortMap;
 use crate::short_sort;
+use litemap::LiteMap;
 
 /// Causes with less than this share of the time are left out of sentences, in thousandths.
 const WORTH_SAYING_PER_MILLE: f64 = 50.0;
@@ -44,7 +44,7 @@ pub struct Breakdown {
     /// What the times are for: `file`, `MB read`.
     pub unit: String,
     /// Nanoseconds per unit by cause; the flag says that the cause hit the journal's thread.
-    pub causes_ns: ShortMap<(CauseKind, bool), f64>,
+    pub causes_ns: LiteMap<(CauseKind, bool), f64>,
     /// Nanoseconds per unit in all.
     pub total_ns: f64,
     hz: u32,
@@ -77,10 +77,9 @@ impl Breakdown {
         (amount, unit): (f64, String),
     ) -> Option<Self> {
         let first = *runs.first()?;
-        let mut causes_ns = ShortMap::new();
+        let mut causes_ns = LiteMap::new();
         for share in of_runs.iter().flat_map(|process| &process.causes) {
-            *causes_ns.get_or_insert_with((share.cause, share.via_journal), || 0.0) +=
-                share.ns as f64 / amount;
+            *causes_ns.entry((share.cause, share.via_journal)).or_insert(0.0) += share.ns as f64 / amount;
         }
         Some(Self {
             kernel: first.kernel.clone(),
@@ -256,10 +255,10 @@ fn elevator_name(elevator: &str) -> String {
 
 /// The names of the turns that `pick` picks, by time, the largest first, small ones left out.
 fn by_time(runs: &[&RunResult], pick: impl Fn(&Turn) -> Option<&String>) -> Vec<String> {
-    let mut times: ShortMap<&String, u64> = ShortMap::new();
+    let mut times: LiteMap<&String, u64> = LiteMap::new();
     for share in runs.iter().flat_map(|run| &run.queue.turns) {
         if let Some(name) = pick(&share.turn) {
-            *times.get_or_insert_with(name, || 0) += share.ns;
+            *times.entry(name).or_insert(0) += share.ns;
         }
     }
     let total: u64 = times.values().sum();

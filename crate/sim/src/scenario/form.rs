@@ -9,9 +9,9 @@ use super::vocabulary::tunables;
 use super::{Experiment, FileSystemKind, KernelColumn, ScenarioFile};
 use crate::block::elevator::tunables::{TunableInfo, TunableUnit};
 use crate::device;
-use crate::short_map::ShortMap;
 use crate::short_sort;
 use crate::text::{Problem, format_time};
+use litemap::LiteMap;
 use serde::{Deserialize, Serialize};
 
 /// Which part of a form a field belongs to.
@@ -68,7 +68,7 @@ pub struct Field {
 /// Linear in kernels times tunables.
 #[must_use]
 pub fn fields(link: &Link, file: &ScenarioFile) -> Vec<Field> {
-    let plain = Link { settings: ShortMap::new(), ..link.clone() };
+    let plain = Link { settings: LiteMap::new(), ..link.clone() };
     let usual = plain.file();
     let usual = usual.as_ref().unwrap_or(file);
     let mut fields = run_fields(link, file, usual);

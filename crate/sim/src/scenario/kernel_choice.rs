@@ -1,7 +1,7 @@
 //! Kernel names: `cfq@2.6.35+revert-8e55063:slice_idle=0`.
 
 use super::KernelChoice;
-use crate::short_map::ShortMap;
+use litemap::LiteMap;
 use std::fmt;
 
 /// The release of a kernel name that names none.
@@ -50,7 +50,7 @@ impl KernelChoice {
     /// What is wrong with the form.
     pub fn parse(text: &str) -> Result<Self, String> {
         let name = KernelName::parse(text)?;
-        let mut tunables = ShortMap::new();
+        let mut tunables = LiteMap::new();
         for (tunable, value) in name.tunables {
             let value = value.parse().map_err(|_| format!("{tunable} = {value} is not a whole number"))?;
             tunables.insert(tunable.to_owned(), value);

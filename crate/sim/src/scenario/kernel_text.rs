@@ -3,9 +3,9 @@
 use super::kernel_choice::KernelName;
 use super::{KernelChoice, KernelColumn, vocabulary};
 use crate::block::elevator::tunables::{TunableInfo, TunableUnit};
-use crate::short_map::ShortMap;
 use crate::short_sort;
 use crate::text::{Field, Kind, Node, Problems, Scale, parse_quantity};
+use litemap::LiteMap;
 
 /// The most kernels of one comparison.
 const MAX_KERNELS: usize = 12;
@@ -105,7 +105,7 @@ fn read_name(field: &Field<'_>, problems: &mut Problems) -> Option<KernelChoice>
         release: name.release.to_owned(),
         patches: name.patches.iter().map(|patch| (*patch).to_owned()).collect(),
         elevator: name.elevator.to_owned(),
-        tunables: ShortMap::new(),
+        tunables: LiteMap::new(),
     };
     if let Some(reason) = vocabulary::refuses(&kernel) {
         problems.push(field.problem(reason));
@@ -146,7 +146,7 @@ fn spread_tunables(field: &Field<'_>, columns: &mut [KernelColumn], problems: &m
             if let Some(info) = tunables.iter().find(|info| info.name == key) {
                 read = read.or_else(|| Some(read_value(info, &value, problems)));
                 if let Some(Some(value)) = read {
-                    column.kernel.tunables.get_or_insert_with(key.to_owned(), || value);
+                    column.kernel.tunables.entry(key.to_owned()).or_insert(value);
                 }
             }
         }

@@ -31,8 +31,8 @@ pub use machine::{FileSystemKind, FileSystemOptions, HostCosts, Machine};
 pub use memory::{Architecture, MemoryOptions};
 pub use overrides::Overrides;
 
-use crate::short_map::ShortMap;
 use crate::workload::Workload;
+use litemap::LiteMap;
 use serde::{Deserialize, Serialize};
 
 /// One run: everything that decides its outcome.
@@ -64,7 +64,7 @@ pub struct KernelChoice {
     pub elevator: String,
     /// Tunables by sysfs name, in sysfs units: the elevator's, and the queue's `nr_requests` and
     /// `read_ahead_kb`.
-    pub tunables: ShortMap<String, u64>,
+    pub tunables: LiteMap<String, u64>,
 }
 
 /// Bounds of a run.

@@ -1,7 +1,7 @@
 //! Single values that replace those of a text, by dotted path: what links and command lines say.
 
-use crate::short_map::ShortMap;
 use crate::text::{Kind, Node, Place, Problem, Problems};
+use litemap::LiteMap;
 
 /// What an override may begin with.
 const HEADS: [&str; 7] = ["machine", "tunable", "workload", "time", "events", "seed", "kernels"];
@@ -14,7 +14,7 @@ pub struct Overrides {
     /// What the values are called in messages: `link`, `command line`, `page`.
     pub document: String,
     /// The values, as text without quotes.
-    pub values: ShortMap<String, String>,
+    pub values: LiteMap<String, String>,
 }
 
 impl Overrides {
@@ -27,7 +27,7 @@ impl Overrides {
     /// No values yet, from `document`.
     #[must_use]
     pub fn from_document(document: &str) -> Self {
-        Self { document: document.to_owned(), values: ShortMap::new() }
+        Self { document: document.to_owned(), values: LiteMap::new() }
     }
 
     /// With one more value.
@@ -78,7 +78,7 @@ fn spell_out(document: &str, root: &mut Node) {
         // Problems with the name are told under the key that was written.
         name.origin = name.origin.or_else(|| Some(Box::new((document.to_owned(), dotted))));
         if matches!(name.kind, Kind::Text(_) | Kind::Loose(_)) {
-            let mut table = Node { kind: Kind::Table(ShortMap::new()), ..name.clone() };
+            let mut table = Node { kind: Kind::Table(LiteMap::new()), ..name.clone() };
             table.put(&[key], name);
             root.put(path, table);
         }

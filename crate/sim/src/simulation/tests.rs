@@ -27,7 +27,7 @@ fn scenario(processes: Vec<ProcessSpec>, time_ns: u64) -> Scenario {
             release: "2.6.35".into(),
             patches: Vec::new(),
             elevator: "cfq".into(),
-            tunables: crate::short_map::ShortMap::new(),
+            tunables: litemap::LiteMap::new(),
         },
         workload: Workload {
             files: vec![FileSpec { name: "data".into(), size_bytes: 1_000_000_000, at_per_mille: 100 }],

@@ -35,7 +35,7 @@ fn scenario(release: &str, mib: u32, processes: Vec<ProcessSpec>, time_ns: u64) 
             release: release.into(),
             patches: Vec::new(),
             elevator: "deadline".into(),
-            tunables: crate::short_map::ShortMap::new(),
+            tunables: litemap::LiteMap::new(),
         },
         workload: Workload {
             files: vec![FileSpec { name: "data".into(), size_bytes: 1 << 30, at_per_mille: 700 }],

@@ -3,7 +3,7 @@
 use super::problem::{Place, Problem, Problems};
 use super::tree::{Entry, Kind, Node, Position};
 use super::units::{Scale, parse_quantity, parse_range};
-use crate::short_map::ShortMap;
+use litemap::LiteMap;
 use std::ops::RangeInclusive;
 
 /// A value and its path.
@@ -235,7 +235,7 @@ fn bounds_in_words(scale: Scale, bounds: &RangeInclusive<u64>) -> (&'static str,
 /// reported at the end.
 #[derive(Clone, Debug)]
 pub struct Table<'n> {
-    entries: &'n ShortMap<String, Entry>,
+    entries: &'n LiteMap<String, Entry>,
     field: Field<'n>,
     asked: Vec<&'static str>,
     is_open: bool,

@@ -1,7 +1,7 @@
 //! A TOML text as a tree that remembers where each value stands.
 
 use super::problem::{Place, Problem, Problems};
-use crate::short_map::ShortMap;
+use litemap::LiteMap;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -49,7 +49,7 @@ pub enum Kind {
     /// A list.
     List(Vec<Node>),
     /// A table.
-    Table(ShortMap<String, Entry>),
+    Table(LiteMap<String, Entry>),
 }
 
 /// A table's value and where its key stands.
@@ -119,12 +119,12 @@ impl Node {
     pub fn at_home(mut self, document: &str, path: &str) -> Self {
         let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
         self.kind = match self.kind {
-            Kind::Table(entries) => {
-                let home = |(key, entry): (String, Entry)| {
-                    let node = entry.node.at_home(document, &below(&key));
-                    (key, Entry { node, ..entry })
-                };
-                Kind::Table(entries.into_iter().map(home).collect())
+            Kind::Table(mut entries) => {
+                for (key, entry) in &mut entries {
+                    let node = std::mem::replace(&mut entry.node, Self::new(Kind::Boolean(false)));
+                    entry.node = node.at_home(document, &below(key));
+                }
+                Kind::Table(entries)
             }
             Kind::List(list) => {
                 let home = |(index, node): (usize, Self)| node.at_home(document, &below(&index.to_string()));
@@ -169,13 +169,13 @@ impl Node {
             return;
         };
         if !matches!(self.kind, Kind::Table(_)) {
-            self.kind = Kind::Table(ShortMap::new());
+            self.kind = Kind::Table(LiteMap::new());
             self.origin.clone_from(&node.origin);
         }
         if let Kind::Table(entries) = &mut self.kind {
-            let entry = entries.get_or_insert_with((*key).to_owned(), || Entry {
+            let entry = entries.entry((*key).to_owned()).or_insert_with(|| Entry {
                 position: Position::default(),
-                node: Self { origin: node.origin.clone(), ..Self::new(Kind::Table(ShortMap::new())) },
+                node: Self { origin: node.origin.clone(), ..Self::new(Kind::Table(LiteMap::new())) },
             });
             entry.node.put(rest, node);
         }
@@ -188,7 +188,10 @@ impl Node {
                 for (key, entry) in entries.iter() {
                     match &mut self.kind {
                         Kind::Table(own) if own.contains_key(key) => {
-                            own.get_or_insert_with(key.clone(), || entry.clone()).node.lay_over(&entry.node);
+                            own.entry(key.clone())
+                                .or_insert_with(|| entry.clone())
+                                .node
+                                .lay_over(&entry.node);
                         }
                         _ => self.put(&[key], entry.node.clone()),
                     }
@@ -218,14 +221,13 @@ impl Node {
     }
 }
 
-fn convert_table(table: &DeTable<'_>, lines: &Lines<'_>, depth: usize) -> Option<ShortMap<String, Entry>> {
-    table
-        .iter()
-        .map(|(key, value)| {
-            let node = convert(value, lines, depth + 1)?;
-            Some((key.get_ref().to_string(), Entry { position: lines.position(&key.span()), node }))
-        })
-        .collect()
+fn convert_table(table: &DeTable<'_>, lines: &Lines<'_>, depth: usize) -> Option<LiteMap<String, Entry>> {
+    let mut entries = LiteMap::new();
+    for (key, value) in table {
+        let node = convert(value, lines, depth + 1)?;
+        entries.insert(key.get_ref().to_string(), Entry { position: lines.position(&key.span()), node });
+    }
+    Some(entries)
 }
 
 fn convert(value: &Spanned<DeValue<'_>>, lines: &Lines<'_>, depth: usize) -> Option<Node> {

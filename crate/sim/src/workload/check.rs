@@ -8,8 +8,8 @@
 
 use super::program::{Branch, HandleId, Operand, Pattern, ProcessSpec, Step, Times, Workload};
 use crate::block::SECTOR_BYTES;
-use crate::short_map::ShortMap;
 use crate::text::{Place, Problem, nearest_name};
+use litemap::LiteMap;
 
 /// The most processes, copies counted.
 pub const MAX_PROCESSES: u32 = 1000;
@@ -124,7 +124,7 @@ fn check_files(workload: &Workload, faults: &mut Vec<Fault>) {
 
 /// Names that are empty or taken, with their indices.
 fn wrong_names<'n>(names: impl Iterator<Item = &'n str>, what: &str) -> Vec<(usize, String)> {
-    let mut seen = ShortMap::new();
+    let mut seen = LiteMap::new_vec();
     let mut wrong = Vec::new();
     for (index, name) in names.enumerate() {
         if name.is_empty() {

@@ -1,11 +1,11 @@
 //! Random machines and kernels.
 
+use litemap::LiteMap;
 use proptest::prelude::*;
 use stallarium_sim::block::elevator::tunables::{TunableInfo, TunableUnit};
 use stallarium_sim::device::{DeviceOptions, FcArrayOptions, SataDiskOptions, SataSsdOptions, ServerOptions};
 use stallarium_sim::kernel::{ElevatorName, Policy, available_tunables, patches, releases};
 use stallarium_sim::scenario::{FileSystemKind, FileSystemOptions, KernelChoice, Machine};
-use stallarium_sim::short_map::ShortMap;
 
 const US: u64 = 1000;
 const MS: u64 = 1000 * US;
@@ -161,7 +161,7 @@ pub(crate) fn kernels(tame: bool) -> impl Strategy<Value = KernelChoice> {
             };
             let policy = Policy::new(release.name, &names, FileSystemKind::Ext4).expect("the names exist");
             let known = available_tunables(elevator, &policy);
-            let mut set = ShortMap::new();
+            let mut set = LiteMap::new();
             for (index, dice) in tunables {
                 let info = known[index.index(known.len())];
                 set.insert(info.name.to_owned(), value(info, dice, tame));

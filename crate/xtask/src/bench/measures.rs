@@ -133,15 +133,16 @@ fn wasm_module(project: &Project) -> Outcome<PathBuf> {
     let binaries = node::packages(project)?;
     let target = project.root.join("target");
     Child::new("cargo")
-        .args(["build", "--release", "--quiet", "--package", "stallarium-bench", "--lib"])
-        .args(["--target", "wasm32-unknown-unknown", "--target-dir"])
+        .args(["rustc", "--profile", "page", "--quiet", "--package", "stallarium-bench", "--lib"])
+        .args(["--crate-type", "cdylib", "--target", "wasm32-unknown-unknown", "--target-dir"])
         .args([&target])
         .dir(&project.root)
         .run()?;
-    let built = target.join("wasm32-unknown-unknown/release/stallarium_bench.wasm");
+    let built = target.join("wasm32-unknown-unknown/page/stallarium_bench.wasm");
     let optimised = target.join("stallarium-bench.opt.wasm");
     Child::new(binaries.join("wasm-opt"))
-        .args(["-O3".as_ref(), built.as_os_str(), "-o".as_ref(), optimised.as_os_str()])
+        .args(["-O2", "--skip-pass=inlining-optimizing"])
+        .args([built.as_os_str(), "-o".as_ref(), optimised.as_os_str()])
         .args(["--enable-bulk-memory", "--enable-nontrapping-float-to-int", "--enable-sign-ext"])
         .args(["--enable-mutable-globals", "--enable-reference-types", "--enable-multivalue"])
         .run()?;

@@ -8,7 +8,7 @@ use crate::engine::Clock;
 use crate::kernel::Kernel;
 use crate::observe::{Recorder, RequestFacts, TraceKind};
 use crate::scenario::{FileSystemKind, KernelChoice};
-use crate::short_map::ShortMap;
+use litemap::LiteMap;
 
 /// The priority at which ext4's journal thread runs (section 2.4); others have the default.
 const JOURNAL_PRIORITY: u8 = 3;
@@ -76,7 +76,7 @@ impl<'a> Player<'a> {
             release: trace.release.clone(),
             patches: Vec::new(),
             elevator: trace.elevator.clone(),
-            tunables: ShortMap::new(),
+            tunables: LiteMap::new(),
         };
         let kernel = Kernel::new(&choice, FileSystemKind::Ext4, &clock)
             .map_err(|error| TraceError::whole(error.to_string()))?;

@@ -8,8 +8,8 @@
 mod read;
 
 use super::{KernelChoice, Overrides, Scenario, ScenarioFile};
-use crate::short_map::ShortMap;
 use crate::text::{Kind, Node, Place, Problem, format_time};
+use litemap::LiteMap;
 use serde::{Deserialize, Serialize};
 
 /// An experiment.
@@ -228,7 +228,7 @@ impl Experiment {
         let position = self.cases.iter().position(|known| known.name == case.name);
         let time_ns = if selection.is_interactive { case.interactive_time_ns } else { case.time_ns };
         let text = |text: &str| Node::new(Kind::Text(text.to_owned()));
-        let mut root = Node::new(Kind::Table(ShortMap::new()));
+        let mut root = Node::new(Kind::Table(LiteMap::new()));
         root.put(&["title"], text(&format!("{}: {}", self.title, case.title)));
         let own = position.and_then(|position| self.workloads.get(position));
         let mut machine = self.machine.clone();
@@ -267,7 +267,7 @@ impl Experiment {
                 Some(column) => (&column.label, &column.kernel),
                 None => (name, name),
             };
-            let mut node = Node::new(Kind::Table(ShortMap::new()));
+            let mut node = Node::new(Kind::Table(LiteMap::new()));
             node.put(&["label"], Node::new(Kind::Text(label.clone())));
             node.put(&["kernel"], Node::loose(&self.document(), "kernels", kernel));
             nodes.push(node);

@@ -5,9 +5,9 @@
 //! deflate, base64 with the alphabet for addresses.
 
 use super::LinkError;
-use crate::short_map::ShortMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use litemap::LiteMap;
 use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_with_limit};
 
@@ -21,7 +21,7 @@ const MAX_FIELDS: usize = 256;
 const COMPRESSION_LEVEL: u8 = 10;
 
 /// Named values.
-pub(super) type Fields = ShortMap<String, String>;
+pub(super) type Fields = LiteMap<String, String>;
 
 /// The order in which names stand in a readable link; all others follow, by name.
 const ORDER: [&str; 8] = ["experiment", "scenario", "case", "kernels", "seed", "seeds", "time", "workload"];

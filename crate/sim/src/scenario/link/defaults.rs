@@ -38,18 +38,18 @@ pub(super) fn complete(schema: u32, mut fields: Fields) -> Fields {
         1 => ONE,
         _ => &[],
     };
-    fields.get_or_insert_with("seeds".to_owned(), || "1".to_owned());
+    fields.entry("seeds".to_owned()).or_insert_with(|| "1".to_owned());
     if fields.contains_key("scenario") {
         // A scenario's own text says the rest.
         return fields;
     }
-    let experiment = fields.get_or_insert_with("experiment".to_owned(), || EXPERIMENT.to_owned()).clone();
-    fields.get_or_insert_with("seed".to_owned(), || "1".to_owned());
+    let experiment = fields.entry("experiment".to_owned()).or_insert_with(|| EXPERIMENT.to_owned()).clone();
+    fields.entry("seed".to_owned()).or_insert_with(|| "1".to_owned());
     if let Some(frozen) = frozen.iter().find(|frozen| frozen.experiment == experiment) {
-        let case = fields.get_or_insert_with("case".to_owned(), || frozen.case.to_owned()).clone();
-        fields.get_or_insert_with("kernels".to_owned(), || frozen.kernels.to_owned());
+        let case = fields.entry("case".to_owned()).or_insert_with(|| frozen.case.to_owned()).clone();
+        fields.entry("kernels".to_owned()).or_insert_with(|| frozen.kernels.to_owned());
         if let Some((_, time)) = frozen.times.iter().find(|(name, _)| *name == case) {
-            fields.get_or_insert_with("time".to_owned(), || (*time).to_owned());
+            fields.entry("time".to_owned()).or_insert_with(|| (*time).to_owned());
         }
     }
     fields
@@ -81,7 +81,7 @@ mod tests {
     fn frozen_defaults_are_those_of_the_experiments() {
         for id in Experiment::ids() {
             let experiment = Experiment::find(id).expect("right");
-            let fields = Fields::from([("experiment".to_owned(), id.to_owned())]);
+            let fields = Fields::from_iter([("experiment".to_owned(), id.to_owned())]);
             let completed = complete(SCHEMA, fields);
             assert_eq!(completed.get("case"), Some(&experiment.interactive.case));
             let kernels: Vec<&str> = experiment
@@ -96,7 +96,7 @@ mod tests {
                 frozen.iter().map(|name| experiment.column(name).expect("there").label.as_str()).collect();
             assert_eq!(labels, experiment.interactive.columns, "{kernels:?}");
             for case in &experiment.cases {
-                let fields = Fields::from([
+                let fields = Fields::from_iter([
                     ("experiment".to_owned(), id.to_owned()),
                     ("case".to_owned(), case.name.clone()),
                 ]);

@@ -6,8 +6,8 @@ use super::upgrade::upgrade;
 use super::view::View;
 use super::{LinkError, MODEL_VERSION, SCHEMA};
 use crate::scenario::{Experiment, Overrides, ScenarioFile, Selection};
-use crate::short_map::ShortMap;
 use crate::text::{MAX_TEXT_BYTES, Place, Problem, Problems};
+use litemap::LiteMap;
 use serde::{Deserialize, Serialize};
 
 /// Everything a link says.
@@ -21,7 +21,7 @@ pub struct Link {
     pub seeds: u32,
     /// Single values that differ, by path, as in [`Overrides`]: `machine.hz`, `tunable.slice_idle`,
     /// `workload.file-size`, `time`, `events`.
-    pub settings: ShortMap<String, String>,
+    pub settings: LiteMap<String, String>,
     /// The model version that gave `digest`; none if the link pins none.
     pub model: Option<u32>,
     /// The digest of the results when the link was made.
@@ -85,7 +85,8 @@ impl Link {
     /// There is no such experiment.
     pub fn to_experiment(id: &str) -> Result<Self, Vec<Problem>> {
         let experiment = Experiment::find(id)?;
-        let fields = Fields::from([("experiment".to_owned(), experiment.id)]);
+        let mut fields = Fields::new();
+        fields.insert("experiment".to_owned(), experiment.id);
         Self::from_fields(complete(SCHEMA, fields))
     }
 

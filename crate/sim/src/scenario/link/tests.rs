@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::scenario::ScenarioFile;
-use crate::short_map::ShortMap;
+use litemap::LiteMap;
 use proptest::prelude::*;
 
 fn open(fragment: &str) -> Link {
@@ -89,7 +89,7 @@ fn an_own_scenario_travels() {
     let mut link = default_link();
     link.subject = Subject::Own { text: text.to_owned() };
     link.seed = None;
-    link.settings = ShortMap::new();
+    link.settings = LiteMap::new();
     let again = open(&link.share());
     assert_eq!(again, link);
     assert_eq!(again.file().expect("right").seed, 9);
@@ -180,7 +180,7 @@ fn errors_are_told_apart() {
 #[test]
 fn a_bomb_is_refused() {
     let bomb = |bytes: usize| {
-        let fields = ShortMap::from([("selected".to_owned(), "a".repeat(bytes))]);
+        let fields = LiteMap::from_iter([("selected".to_owned(), "a".repeat(bytes))]);
         codec::encode_compressed(SCHEMA, &fields)
     };
     let link = bomb(10_000_000);
@@ -253,7 +253,7 @@ prop_compose! {
         digest: Option<u64>,
         view in view(),
     ) -> Link {
-        let mut settings: ShortMap<_, _> = settings.into_iter().collect();
+        let mut settings: LiteMap<_, _> = settings.into_iter().collect();
         // An experiment always has a seed and a time: saying nothing means the defaults.
         let is_experiment = matches!(subject, Subject::Experiment { .. });
         if is_experiment {

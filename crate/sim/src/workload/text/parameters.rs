@@ -1,7 +1,7 @@
 //! Parameters: named values of a workload that whoever runs it may set.
 
-use crate::short_map::ShortMap;
 use crate::text::{Field, Kind, Node, Problem, Problems, Table};
+use litemap::LiteMap;
 use serde::{Deserialize, Serialize};
 
 /// A parameter of a workload, for lists and forms.
@@ -19,7 +19,7 @@ pub struct Parameter {
 
 /// Values for parameters by name, each with the place it came from.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Values(ShortMap<String, Node>);
+pub struct Values(LiteMap<String, Node>);
 
 impl Values {
     /// No values: every parameter keeps its default.
@@ -62,14 +62,14 @@ fn at_home(field: &Field<'_>) -> Node {
 /// The parameters of one text with the values they have.
 pub(super) struct Parameters {
     pub(super) list: Vec<Parameter>,
-    values: ShortMap<String, Node>,
-    used: ShortMap<String, ()>,
+    values: LiteMap<String, Node>,
+    used: LiteMap<String, ()>,
 }
 
 impl Parameters {
     /// Reads the `parameters` table; `given` replaces defaults.
     pub(super) fn read(table: &mut Table<'_>, given: &Values, problems: &mut Problems) -> Self {
-        let mut parameters = Self { list: Vec::new(), values: ShortMap::new(), used: ShortMap::new() };
+        let mut parameters = Self { list: Vec::new(), values: LiteMap::new(), used: LiteMap::new() };
         let Some(mut table) = table.field("parameters").and_then(|field| field.table(problems)) else {
             return parameters;
         };
@@ -88,7 +88,9 @@ impl Parameters {
     /// The values to hand on to an included workload: what was given, and what this text sets.
     pub(super) fn for_included(&self, given: &Values) -> Values {
         let mut values = given.clone();
-        values.0.extend(self.values.iter().map(|(name, node)| (name.clone(), node.clone())));
+        for (name, node) in &self.values {
+            values.0.insert(name.clone(), node.clone());
+        }
         values
     }
 
