@@ -1,9 +1,9 @@
 //! What is measured, once for all targets: the program calls it natively, `wasm.mjs` under Node.js.
 
+use litemap::LiteMap;
 use stallarium_sim::block::exercise;
 use stallarium_sim::engine::EventQueue;
 use stallarium_sim::scenario::{Experiment, KernelChoice, Overrides};
-use litemap::LiteMap;
 use stallarium_sim::simulation::{Advance, Budget, Simulation};
 
 /// How many distances the hold model's table holds; it starts again at its end.

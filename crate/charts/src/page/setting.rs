@@ -1,9 +1,9 @@
 //! What is set and looked at, in the page's own simple words, and the links that carry it.
 
+use litemap::LiteMap;
 use serde::{Deserialize, Serialize};
 use stallarium_sim::scenario::link::{self, Link, RECOMMENDED_LENGTH, Subject};
 use stallarium_sim::scenario::{Experiment, Place, Problem};
-use litemap::LiteMap;
 use stallarium_sim::text::format_time;
 
 /// What is to be run. Numbers are text, as people write them.

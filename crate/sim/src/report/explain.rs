@@ -12,8 +12,8 @@ use super::tables::TableResult;
 use super::timelines::Turn;
 use crate::observe::CauseKind;
 use crate::scenario::{Experiment, Rate};
-use litemap::LiteMap;
 use crate::short_sort;
+use litemap::LiteMap;
 
 /// Causes with less than this share of the time are left out of sentences, in thousandths.
 const WORTH_SAYING_PER_MILLE: f64 = 50.0;
@@ -79,8 +79,7 @@ impl Breakdown {
         let first = *runs.first()?;
         let mut causes_ns = LiteMap::new();
         for share in of_runs.iter().flat_map(|process| &process.causes) {
-            *causes_ns.entry((share.cause, share.via_journal)).or_insert(0.0) +=
-                share.ns as f64 / amount;
+            *causes_ns.entry((share.cause, share.via_journal)).or_insert(0.0) += share.ns as f64 / amount;
         }
         Some(Self {
             kernel: first.kernel.clone(),

@@ -9,9 +9,9 @@ use super::vocabulary::tunables;
 use super::{Experiment, FileSystemKind, KernelColumn, ScenarioFile};
 use crate::block::elevator::tunables::{TunableInfo, TunableUnit};
 use crate::device;
-use litemap::LiteMap;
 use crate::short_sort;
 use crate::text::{Problem, format_time};
+use litemap::LiteMap;
 use serde::{Deserialize, Serialize};
 
 /// Which part of a form a field belongs to.

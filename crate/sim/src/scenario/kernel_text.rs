@@ -3,9 +3,9 @@
 use super::kernel_choice::KernelName;
 use super::{KernelChoice, KernelColumn, vocabulary};
 use crate::block::elevator::tunables::{TunableInfo, TunableUnit};
-use litemap::LiteMap;
 use crate::short_sort;
 use crate::text::{Field, Kind, Node, Problems, Scale, parse_quantity};
+use litemap::LiteMap;
 
 /// The most kernels of one comparison.
 const MAX_KERNELS: usize = 12;

@@ -31,8 +31,8 @@ pub use machine::{FileSystemKind, FileSystemOptions, HostCosts, Machine};
 pub use memory::{Architecture, MemoryOptions};
 pub use overrides::Overrides;
 
-use litemap::LiteMap;
 use crate::workload::Workload;
+use litemap::LiteMap;
 use serde::{Deserialize, Serialize};
 
 /// One run: everything that decides its outcome.

@@ -1,7 +1,7 @@
 //! Single values that replace those of a text, by dotted path: what links and command lines say.
 
-use litemap::LiteMap;
 use crate::text::{Kind, Node, Place, Problem, Problems};
+use litemap::LiteMap;
 
 /// What an override may begin with.
 const HEADS: [&str; 7] = ["machine", "tunable", "workload", "time", "events", "seed", "kernels"];

@@ -188,7 +188,10 @@ impl Node {
                 for (key, entry) in entries.iter() {
                     match &mut self.kind {
                         Kind::Table(own) if own.contains_key(key) => {
-                            own.entry(key.clone()).or_insert_with(|| entry.clone()).node.lay_over(&entry.node);
+                            own.entry(key.clone())
+                                .or_insert_with(|| entry.clone())
+                                .node
+                                .lay_over(&entry.node);
                         }
                         _ => self.put(&[key], entry.node.clone()),
                     }

@@ -8,8 +8,8 @@
 
 use super::program::{Branch, HandleId, Operand, Pattern, ProcessSpec, Step, Times, Workload};
 use crate::block::SECTOR_BYTES;
-use litemap::LiteMap;
 use crate::text::{Place, Problem, nearest_name};
+use litemap::LiteMap;
 
 /// The most processes, copies counted.
 pub const MAX_PROCESSES: u32 = 1000;

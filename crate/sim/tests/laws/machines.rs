@@ -1,11 +1,11 @@
 //! Random machines and kernels.
 
+use litemap::LiteMap;
 use proptest::prelude::*;
 use stallarium_sim::block::elevator::tunables::{TunableInfo, TunableUnit};
 use stallarium_sim::device::{DeviceOptions, FcArrayOptions, SataDiskOptions, SataSsdOptions, ServerOptions};
 use stallarium_sim::kernel::{ElevatorName, Policy, available_tunables, patches, releases};
 use stallarium_sim::scenario::{FileSystemKind, FileSystemOptions, KernelChoice, Machine};
-use litemap::LiteMap;
 
 const US: u64 = 1000;
 const MS: u64 = 1000 * US;

@@ -8,8 +8,8 @@
 mod read;
 
 use super::{KernelChoice, Overrides, Scenario, ScenarioFile};
-use litemap::LiteMap;
 use crate::text::{Kind, Node, Place, Problem, format_time};
+use litemap::LiteMap;
 use serde::{Deserialize, Serialize};
 
 /// An experiment.

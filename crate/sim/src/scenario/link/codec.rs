@@ -5,9 +5,9 @@
 //! deflate, base64 with the alphabet for addresses.
 
 use super::LinkError;
-use litemap::LiteMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use litemap::LiteMap;
 use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_with_limit};
 

@@ -6,8 +6,8 @@ use super::upgrade::upgrade;
 use super::view::View;
 use super::{LinkError, MODEL_VERSION, SCHEMA};
 use crate::scenario::{Experiment, Overrides, ScenarioFile, Selection};
-use litemap::LiteMap;
 use crate::text::{MAX_TEXT_BYTES, Place, Problem, Problems};
+use litemap::LiteMap;
 use serde::{Deserialize, Serialize};
 
 /// Everything a link says.

@@ -28,7 +28,7 @@ mod tests {
     #[test]
     fn a_link_climbs_from_its_own_step() {
         fn note(mut fields: Fields, step: &str) -> Fields {
-            fields.entry("steps".to_owned()).or_insert_with(String::new).push_str(step);
+            fields.entry("steps".to_owned()).or_default().push_str(step);
             fields
         }
         let ladder: [Upgrade; 3] =

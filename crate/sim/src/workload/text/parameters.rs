@@ -1,7 +1,7 @@
 //! Parameters: named values of a workload that whoever runs it may set.
 
-use litemap::LiteMap;
 use crate::text::{Field, Kind, Node, Problem, Problems, Table};
+use litemap::LiteMap;
 use serde::{Deserialize, Serialize};
 
 /// A parameter of a workload, for lists and forms.
