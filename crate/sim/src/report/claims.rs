@@ -1,9 +1,10 @@
 //! Claims: what a published table says, as inequalities that a simulated run must meet.
 
 use super::expression::evaluate;
-use super::json::Json;
+use super::json::{list, name, parse, text, texts};
 use super::tables::{ClaimResult, ClaimStatus, RowResult, TableResult};
 use crate::scenario::CLAIMS_JSON;
+use jzon::JsonValue;
 
 /// One claim, as `published/claims.json` has it.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,9 +62,9 @@ pub enum ClaimKind {
 /// The embedded file cannot be read: a defect of the program.
 pub(super) fn claims_of(experiment: &str) -> Result<Vec<Claim>, String> {
     let read = || -> Result<Vec<Claim>, String> {
-        let file = Json::parse(CLAIMS_JSON)?;
-        let claims = file.get("claims").list().iter();
-        claims.filter(|claim| claim.get("experiment").text() == Some(experiment)).map(Claim::read).collect()
+        let file = parse(CLAIMS_JSON)?;
+        let claims = list(&file["claims"]).iter();
+        claims.filter(|claim| claim["experiment"] == experiment).map(Claim::read).collect()
     };
     read().map_err(|error| format!("the published claims: {error}"))
 }
@@ -74,8 +75,8 @@ pub(super) fn ratio(of: f64, to: f64) -> f64 {
 }
 
 /// The value that goes with the text under a key.
-fn one_of<T: Copy>(json: &Json, key: &str, choices: &[(&str, T)]) -> Result<T, String> {
-    let name = json.name(key)?;
+fn one_of<T: Copy>(json: &JsonValue, key: &str, choices: &[(&str, T)]) -> Result<T, String> {
+    let name = name(json, key)?;
     let found = choices.iter().find(|(known, _)| *known == name);
     found.map(|(_, value)| *value).ok_or_else(|| format!("{name} is no {key} of a claim"))
 }
@@ -85,8 +86,8 @@ impl Claim {
     ///
     /// # Errors
     /// What is missing, or is not known.
-    fn read(json: &Json) -> Result<Self, String> {
-        let optional = |key: &str| json.get(key).text().map(str::to_owned);
+    fn read(json: &JsonValue) -> Result<Self, String> {
+        let words = |key| text(json, key).unwrap_or_default();
         let kinds = [
             ("ratio", ClaimKind::Ratio),
             ("ratio-across-tables", ClaimKind::RatioAcrossTables),
@@ -96,22 +97,22 @@ impl Claim {
         let statuses =
             [("firm", ClaimStatus::Firm), ("reach", ClaimStatus::Reach), ("open", ClaimStatus::Open)];
         Ok(Self {
-            id: json.name("id")?,
-            experiment: json.name("experiment")?,
-            table: json.name("table")?,
-            says: json.name("says")?,
+            id: name(json, "id")?,
+            experiment: name(json, "experiment")?,
+            table: name(json, "table")?,
+            says: name(json, "says")?,
             kind: one_of(json, "kind", &kinds)?,
-            metric: json.words("metric"),
-            expression: json.words("expression"),
-            of: json.get("of").list().iter().filter_map(Json::text).map(str::to_owned).collect(),
-            to: optional("to"),
-            of_table: optional("of_table"),
-            to_table: optional("to_table"),
-            published: json.get("published").list().iter().filter_map(Json::number).collect(),
-            at_least: json.get("at_least").number(),
-            at_most: json.get("at_most").number(),
+            metric: words("metric"),
+            expression: words("expression"),
+            of: texts(&json["of"]),
+            to: text(json, "to"),
+            of_table: text(json, "of_table"),
+            to_table: text(json, "to_table"),
+            published: list(&json["published"]).iter().filter_map(JsonValue::as_f64).collect(),
+            at_least: json["at_least"].as_f64(),
+            at_most: json["at_most"].as_f64(),
             status: one_of(json, "status", &statuses)?,
-            note: json.words("note"),
+            note: words("note"),
         })
     }
 
@@ -225,7 +226,7 @@ mod tests {
 
     fn claim(json: &str) -> Claim {
         let common = r#""id": "x", "experiment": "e", "table": "t", "says": "it is so", "metric": "fs_mark""#;
-        Json::parse(&format!("{{{common}, {json}}}")).and_then(|json| Claim::read(&json)).expect("a claim")
+        parse(&format!("{{{common}, {json}}}")).and_then(|json| Claim::read(&json)).expect("a claim")
     }
 
     /// Each side of a bound, and exactly on it.
@@ -288,12 +289,12 @@ mod tests {
     /// Every embedded claim can be read, has a bound, and names what its kind needs.
     #[test]
     fn every_published_claim_is_well_formed() {
-        let file = Json::parse(CLAIMS_JSON).expect("it can be read");
-        let claims = file.get("claims").list();
+        let file = parse(CLAIMS_JSON).expect("it can be read");
+        let claims = list(&file["claims"]);
         assert!(claims.len() > 20);
         for json in claims {
             let claim = Claim::read(json).expect("a claim");
-            assert!(!claim.of.is_empty() && claim.of.len() == json.get("of").list().len(), "{}", claim.id);
+            assert!(!claim.of.is_empty() && claim.of.len() == list(&json["of"]).len(), "{}", claim.id);
             assert!(claim.at_least.is_some() || claim.at_most.is_some(), "{}", claim.id);
             let is_ratio = matches!(claim.kind, ClaimKind::Ratio | ClaimKind::RatioAcrossTables);
             assert_eq!(is_ratio, claim.to.is_some(), "{}", claim.id);

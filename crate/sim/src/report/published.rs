@@ -3,12 +3,13 @@
 use super::claims::{Claim, claims_of};
 use super::compare::{RowSpec, table};
 use super::explain;
-use super::json::Json;
+use super::json::{list, name, parse, text, texts};
 use super::results::{ExperimentResult, RunResult};
 use super::statistics::median;
 use super::tables::{Better, TableResult};
 use crate::scenario::{Case, Experiment, Overrides, Problem, Scenario};
 use crate::short_sort;
+use jzon::JsonValue;
 use serde::Serialize;
 
 /// What `published/ID.json` says, as far as it is needed here.
@@ -163,49 +164,49 @@ impl Plan {
 /// # Errors
 /// There is none, or it cannot be read.
 pub fn published_data(experiment: &Experiment) -> Result<PublishedData, String> {
-    let text = experiment.published_json().ok_or("no published data is embedded")?;
-    let read = || PublishedData::read(&Json::parse(text)?);
+    let published = experiment.published_json().ok_or("no published data is embedded")?;
+    let read = || PublishedData::read(&parse(published)?);
     read().map_err(|error| format!("the published data of {}: {error}", experiment.id))
 }
 
 impl PublishedData {
-    fn read(json: &Json) -> Result<Self, String> {
+    fn read(json: &JsonValue) -> Result<Self, String> {
         Ok(Self {
-            title: json.name("title")?,
-            date: json.name("date")?,
-            list: json.words("list"),
-            machine: json.words("machine"),
-            notes: json.words("notes"),
-            tables: json.get("tables").list().iter().map(PublishedTable::read).collect::<Result<_, _>>()?,
+            title: name(json, "title")?,
+            date: name(json, "date")?,
+            list: text(json, "list").unwrap_or_default(),
+            machine: text(json, "machine").unwrap_or_default(),
+            notes: text(json, "notes").unwrap_or_default(),
+            tables: list(&json["tables"]).iter().map(PublishedTable::read).collect::<Result<_, _>>()?,
         })
     }
 }
 
 impl PublishedTable {
-    fn read(json: &Json) -> Result<Self, String> {
+    fn read(json: &JsonValue) -> Result<Self, String> {
         Ok(Self {
-            id: json.name("id")?,
-            caption: json.words("caption"),
-            baseline: json.get("baseline").text().map(str::to_owned),
-            columns: json.get("columns").list().iter().filter_map(Json::text).map(str::to_owned).collect(),
-            rows: json.get("rows").list().iter().map(PublishedRow::read).collect::<Result<_, _>>()?,
+            id: name(json, "id")?,
+            caption: text(json, "caption").unwrap_or_default(),
+            baseline: text(json, "baseline"),
+            columns: texts(&json["columns"]),
+            rows: list(&json["rows"]).iter().map(PublishedRow::read).collect::<Result<_, _>>()?,
         })
     }
 }
 
 impl PublishedRow {
-    fn read(json: &Json) -> Result<Self, String> {
+    fn read(json: &JsonValue) -> Result<Self, String> {
         Ok(Self {
-            metric: json.name("metric")?,
-            unit: json.words("unit"),
-            better: match json.words("better").as_str() {
+            metric: name(json, "metric")?,
+            unit: text(json, "unit").unwrap_or_default(),
+            better: match json["better"].as_str().unwrap_or_default() {
                 "" | "higher" => Better::Higher,
                 "lower" => Better::Lower,
                 "none" => Better::None,
                 other => return Err(format!("{other} is no direction")),
             },
-            values: json.get("values").list().iter().map(Json::number).collect(),
-            unexplained: *json.get("unexplained") == Json::Boolean(true),
+            values: list(&json["values"]).iter().map(JsonValue::as_f64).collect(),
+            unexplained: json["unexplained"] == true,
         })
     }
 }
