@@ -296,6 +296,7 @@ impl BlockQueue {
 
     /// When the queue next has to be looked after: a timer, or the device. Changes with every call.
     #[must_use]
+    #[inline]
     pub fn next_event_ns(&self) -> Option<u64> {
         let plug = if self.work.unplug { None } else { self.plug_timer_ns };
         [plug, self.elevator_timer_ns, self.device.next_event_ns()].into_iter().flatten().min()
@@ -530,6 +531,7 @@ impl BlockQueue {
         result
     }
 
+    #[inline]
     pub(super) fn current_last_merge(&self) -> Option<RequestId> {
         let (id, generation) = self.last_merge?;
         let request = &self.requests[id];

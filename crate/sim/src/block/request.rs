@@ -296,6 +296,7 @@ impl RequestPool {
     }
 
     /// Makes the request findable by its end sector (section 1.4, back merges).
+    #[inline]
     pub fn hash_insert(&mut self, id: RequestId) {
         let bucket = bucket(self[id].end());
         self[id].hash_next = self.back_merge[bucket];
@@ -304,6 +305,7 @@ impl RequestPool {
 
     /// Undoes [`Self::hash_insert`]; call before the request's end changes. Does nothing if the
     /// request is not in the index.
+    #[inline]
     pub fn hash_remove(&mut self, id: RequestId) {
         let bucket = bucket(self[id].end());
         let mut at = self.back_merge[bucket];

@@ -69,6 +69,7 @@ impl Completions {
     }
 
     /// The end of the first.
+    #[inline]
     pub(super) fn next_ns(&self) -> Option<u64> {
         self.queue.next_time_ns()
     }
@@ -81,6 +82,7 @@ impl Completions {
     }
 
     /// Takes the first, if it is done at `now_ns`.
+    #[inline]
     pub(super) fn pop(&mut self, now_ns: u64) -> Option<(u64, u32)> {
         if self.next_ns()? <= now_ns { self.queue.pop() } else { None }
     }

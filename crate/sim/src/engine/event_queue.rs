@@ -24,6 +24,7 @@ struct Entry<E> {
 
 impl<E> Entry<E> {
     /// Time before order of insertion, as one number.
+    #[inline]
     fn key(&self) -> u128 {
         u128::from(self.time_ns) << 64 | u128::from(self.sequence)
     }
@@ -43,6 +44,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Adds an event at `time_ns`.
+    #[inline]
     pub fn push(&mut self, time_ns: u64, event: E) {
         let entry = Entry { time_ns, sequence: self.pushed, event };
         self.pushed += 1;
@@ -60,6 +62,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Removes and returns the earliest event with its time.
+    #[inline]
     pub fn pop(&mut self) -> Option<(u64, E)> {
         let last = self.heap.pop()?;
         let Some(&earliest) = self.heap.first() else { return Some((last.time_ns, last.event)) };
@@ -76,6 +79,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// The index of the child that comes out first, if there is one.
+    #[inline]
     fn earliest_child(&self, parent: usize) -> Option<usize> {
         let first = parent * ARITY + 1;
         let children = self.heap.get(first..)?;
@@ -89,6 +93,7 @@ impl<E: Copy> EventQueue<E> {
 
     /// The time of the earliest event, without removing it. O(1).
     #[must_use]
+    #[inline]
     pub fn next_time_ns(&self) -> Option<u64> {
         self.heap.first().map(|entry| entry.time_ns)
     }

@@ -22,11 +22,13 @@ impl RandomStream {
     }
 
     /// A number from 0 to `bound` - 1; 0 when `bound` is 0.
+    #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         if bound == 0 { 0 } else { self.generator.random_range(0..bound) }
     }
 
     /// `base` changed by up to `per_mille` thousandths either way, evenly.
+    #[inline]
     pub fn jitter(&mut self, base: u64, per_mille: u64) -> u64 {
         let spread = base / 1000 * per_mille + base % 1000 * per_mille / 1000;
         (base - spread.min(base)).saturating_add(self.below(2 * spread + 1))

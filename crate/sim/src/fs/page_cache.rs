@@ -30,6 +30,7 @@ impl PageFlags {
 
     /// Whether every flag of `other` is set.
     #[must_use]
+    #[inline]
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -54,6 +55,7 @@ pub struct PageCache {
 impl PageCache {
     /// The state of a page.
     #[must_use]
+    #[inline]
     pub fn get(&self, page: u32) -> PageFlags {
         PageFlags(self.state.get(page as usize).copied().unwrap_or(0))
     }
@@ -73,6 +75,7 @@ impl PageCache {
     /// How many pages from `page` on, at most `limit`, are up to date and carry no mark: what a reader
     /// can copy without looking up.
     #[must_use]
+    #[inline]
     pub fn plain_run(&self, page: u32, limit: u32) -> u32 {
         let wanted = PageFlags::UP_TO_DATE.0;
         let mask = wanted | PageFlags::MARK.0;
@@ -217,6 +220,7 @@ impl PageCache {
         self.state.iter().filter(|&&state| state != 0).count() as u32
     }
 
+    #[inline]
     fn slot(&mut self, page: u32) -> &mut u8 {
         let index = page as usize;
         if index >= self.state.len() {

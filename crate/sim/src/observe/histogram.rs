@@ -1,6 +1,7 @@
 //! A histogram of durations with bounded memory: 32 steps per power of two, so a value is known to
 //! about 3 %.
 
+use super::series::product;
 use serde::{Deserialize, Serialize};
 
 const STEP_BITS: u32 = 5;
@@ -44,7 +45,7 @@ impl Histogram {
         self.record(value);
         self.counts[bucket_of(value)] += times - 1;
         self.count += times - 1;
-        self.sum = self.sum.saturating_add(value.saturating_mul(times - 1));
+        self.sum = self.sum.saturating_add(product(value, times - 1));
     }
 
     /// Counts everything that `other` has counted.

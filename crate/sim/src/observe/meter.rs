@@ -352,6 +352,7 @@ impl Meter {
         }
     }
 
+    #[inline]
     fn lane_series(&mut self, lane: Lane) -> &mut Series {
         let index = lane.index();
         if index >= self.lanes.len() {

@@ -97,6 +97,7 @@ impl Series {
     }
 
     /// From `now_ns` on the gauge has `value`. Times must not go back; one that does counts as the last one.
+    #[inline]
     pub fn set(&mut self, now_ns: u64, value: u64) {
         if value == self.value && !self.buckets.is_empty() {
             return;
@@ -108,7 +109,7 @@ impl Series {
             && bucket.count != 0
         {
             // The value up to now was seen when this bucket was entered or when it was set.
-            let sum = self.value.saturating_mul(now_ns - self.since_ns);
+            let sum = product(self.value, now_ns - self.since_ns);
             bucket.see(value, sum);
             self.value = value;
             self.since_ns = now_ns;
@@ -128,7 +129,7 @@ impl Series {
             // Makes room before the bucket's end is asked for: merging moves it.
             self.bucket_at(at_ns);
             let until_ns = now_ns.min(self.current_end_ns);
-            self.buckets[self.current].see(value, value.saturating_mul(until_ns - at_ns));
+            self.buckets[self.current].see(value, product(value, until_ns - at_ns));
             at_ns = until_ns;
         }
         self.since_ns = self.since_ns.max(now_ns);
@@ -165,6 +166,16 @@ impl Series {
         self.buckets =
             pairs.map(|pair| pair.iter().copied().reduce(Bucket::followed_by).unwrap_or_default()).collect();
         self.bucket_ns = self.bucket_ns.saturating_mul(2);
+    }
+}
+
+/// The product, or the largest number if it is larger. WebAssembly has no test for overflow of 64 bits but a multiplication of
+/// 128, so that factors whose bits already say that it fits go by the plain one.
+pub(super) fn product(first: u64, second: u64) -> u64 {
+    if first.leading_zeros() + second.leading_zeros() >= u64::BITS {
+        first * second
+    } else {
+        first.saturating_mul(second)
     }
 }
 

@@ -203,6 +203,7 @@ impl Recorder {
     }
 
     /// Adds an entry at the time last set.
+    #[inline]
     pub fn record(&mut self, kind: TraceKind) {
         self.meter.note(self.now_ns, &kind);
         if self.limit == 0 {

@@ -8,7 +8,7 @@
 
 use super::world::World;
 use crate::block::BioCompletion;
-use crate::observe::{CauseKind, CauseTotals};
+use crate::observe::CauseKind;
 use crate::task::{TaskId, TaskState, Wait, WaitOn};
 
 impl World {
@@ -32,9 +32,8 @@ impl World {
         };
         if let Some(kind) = plain {
             self.tasks[task.index()].causes.add(kind, elapsed_ns);
-        } else if let Some(wait) = self.tasks[task.index()].wait.take() {
-            let wait = self.charge_wait(task, wait, from_ns, completion);
-            self.tasks[task.index()].wait = Some(wait);
+        } else if let Some(wait) = &self.tasks[task.index()].wait {
+            self.charge_wait(task, wait.on, from_ns, completion);
         }
         self.tasks[task.index()].charged_until_ns = now_ns;
     }
@@ -48,44 +47,32 @@ impl World {
     }
 
     /// A wait that begins now.
-    pub(crate) fn begin_wait(&mut self, task: TaskId, on: WaitOn) -> Wait {
-        let journal = if on.is_for_journal_thread() && task != self.threads.journal {
+    pub(crate) fn begin_wait(&mut self, task: TaskId, on: WaitOn) {
+        if on.is_for_journal_thread() && task != self.threads.journal {
             self.charge(self.threads.journal, None);
-            self.tasks[self.threads.journal.index()].causes
-        } else {
-            CauseTotals::default()
-        };
+            self.tasks[task.index()].journal_before = self.tasks[self.threads.journal.index()].causes;
+        }
         let number = self.tasks[task.index()].next_wait_number();
         let io_context = self.tasks[task.index()].submitter.io_context;
-        Wait {
+        self.tasks[task.index()].wait = Some(Wait {
             on,
             held: self.queue.held_totals(self.now_ns),
             served_ns: self.queue.served_ns(io_context, self.now_ns),
-            journal,
             bio: self.bio_waited_for(task, on),
             number,
-        }
+        });
     }
 
-    fn charge_wait(
-        &mut self,
-        task: TaskId,
-        mut wait: Wait,
-        from_ns: u64,
-        completion: Option<&BioCompletion>,
-    ) -> Wait {
-        let elapsed_ns = self.now_ns - from_ns;
-        let kind = match wait.on {
-            on if on.is_io() => {
-                self.charge_io_wait(task, &mut wait, from_ns, completion);
-                return wait;
-            }
+    fn charge_wait(&mut self, task: TaskId, on: WaitOn, from_ns: u64, completion: Option<&BioCompletion>) {
+        let kind = match on {
+            on if on.is_io() => return self.charge_io_wait(task, from_ns, completion),
             on if on.is_for_journal_thread() && task != self.threads.journal => {
                 self.charge(self.threads.journal, None);
                 let after = self.tasks[self.threads.journal.index()].causes;
-                self.tasks[task.index()].causes.add_via_journal(&wait.journal, &after);
-                wait.journal = after;
-                return wait;
+                let waiter = &mut self.tasks[task.index()];
+                waiter.causes.add_via_journal(&waiter.journal_before, &after);
+                waiter.journal_before = after;
+                return;
             }
             WaitOn::FreeRequest(_) => CauseKind::NoFreeRequest,
             WaitOn::Time => CauseKind::Sleep,
@@ -96,25 +83,20 @@ impl World {
             WaitOn::Meet(_) => CauseKind::Start,
             _ => CauseKind::Journal,
         };
-        self.tasks[task.index()].causes.add(kind, elapsed_ns);
-        wait
+        self.tasks[task.index()].causes.add(kind, self.now_ns - from_ns);
     }
 
-    fn charge_io_wait(
-        &mut self,
-        task: TaskId,
-        wait: &mut Wait,
-        from_ns: u64,
-        completion: Option<&BioCompletion>,
-    ) {
+    fn charge_io_wait(&mut self, task: TaskId, from_ns: u64, completion: Option<&BioCompletion>) {
         let now_ns = self.now_ns;
         let io_context = self.tasks[task.index()].submitter.io_context;
+        let held_now = self.queue.held_totals(now_ns);
+        let served_now_ns = self.queue.served_ns(io_context, now_ns);
+        let waiter = &mut self.tasks[task.index()];
+        let Some(wait) = &mut waiter.wait else { return };
         let started = completion.copied().or_else(|| {
             let (tag, generation) = wait.bio?;
             self.ios.is_current(tag, generation).then(|| self.queue.started(tag)).flatten()
         });
-        let held_now = self.queue.held_totals(now_ns);
-        let served_now_ns = self.queue.served_ns(io_context, now_ns);
         // Before the device took the request: what held it. Afterwards: the device.
         let (waited_ns, held, served_ns) = match started {
             Some(start) if start.started_ns <= from_ns => (0, wait.held, wait.served_ns),
@@ -126,7 +108,7 @@ impl World {
             ),
             None => (now_ns - from_ns, held_now, served_now_ns),
         };
-        let causes = &mut self.tasks[task.index()].causes;
+        let causes = &mut waiter.causes;
         if waited_ns != 0 {
             causes.add_held(&held.since(&wait.held), served_ns - wait.served_ns, waited_ns);
         }

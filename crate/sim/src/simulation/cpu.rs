@@ -34,6 +34,7 @@ impl World {
     }
 
     /// Runs the task on `cpu`: uses up its CPU time, else takes its next step.
+    #[inline]
     fn run_on(&mut self, cpu: usize, is_alone: bool) {
         let Some(task) = self.scheduler.current(cpu) else { return };
         let left_ns = std::mem::take(&mut self.tasks[task.index()].cpu_left_ns);
@@ -52,11 +53,13 @@ impl World {
     }
 
     /// The moment before which nothing but the running task can change anything.
+    #[inline]
     fn horizon_ns(&self) -> u64 {
         let limit = self.limits.time_ns.min(self.pause_ns);
         self.next_event_ns().map_or(limit, |next| next.min(limit))
     }
 
+    #[inline]
     fn begin_timed_step(&mut self, cpu: usize, end_ns: u64) {
         let state = &mut self.cpus[cpu];
         state.step_generation = state.step_generation.wrapping_add(1);
@@ -72,30 +75,35 @@ impl World {
         }
     }
 
+    #[inline]
     fn step(&mut self, task: TaskId, cpu: usize) {
         let index = task.index();
         self.guard_free_steps(index);
-        let Some(mut frame) = self.stacks[index].pop() else {
+        // A step never looks at its own stack, and the frames stay where they are.
+        let mut stack = std::mem::take(&mut self.stacks[index]);
+        let outcome = stack.last_mut().map(|frame| frame.step(self, task));
+        self.stacks[index] = stack;
+        let Some(outcome) = outcome else {
             self.exit(task, cpu);
             return;
         };
-        let outcome = frame.step(self, task);
-        if !matches!(outcome, Outcome::Done) {
-            self.stacks[index].push(frame);
-        }
         match outcome {
-            Outcome::Continue | Outcome::Done => {}
+            Outcome::Continue => {}
+            Outcome::Done => {
+                self.stacks[index].pop();
+            }
             Outcome::Cpu(ns) => {
                 let per_mille = self.host.jitter_per_mille;
                 let task = &mut self.tasks[index];
                 task.cpu_left_ns += if per_mille == 0 { ns } else { task.dice.jitter(ns, per_mille) };
             }
             Outcome::Exactly(ns) => self.tasks[index].cpu_left_ns += ns,
-            Outcome::Call(inner) => self.stacks[index].push(inner),
+            Outcome::Call => self.stacks[index].extend(self.called.take()),
             Outcome::Wait(on) => self.block(task, cpu, on),
         }
     }
 
+    #[inline]
     fn guard_free_steps(&mut self, index: usize) {
         let now_ns = self.now_ns;
         let task = &mut self.tasks[index];
@@ -111,6 +119,7 @@ impl World {
     }
 
     /// Gives an idle CPU to the first task that wants it.
+    #[inline]
     fn pick_next(&mut self, cpu: usize) {
         let Some(task) = self.scheduler.pick(self.now_ns, cpu) else { return };
         self.charge(task, None);
@@ -185,10 +194,8 @@ impl World {
         self.charge(task, None);
         self.scheduler.take_off(self.now_ns, cpu, false);
         self.cpus[cpu].reschedule = false;
-        let wait = self.begin_wait(task, on);
-        let blocked = &mut self.tasks[task.index()];
-        blocked.wait = Some(wait);
-        blocked.state = TaskState::Blocked;
+        self.begin_wait(task, on);
+        self.tasks[task.index()].state = TaskState::Blocked;
         self.blocked.push(task);
         if let WaitOn::FreeRequest(sync) = on {
             self.request_waiters[sync.index()].push_back(task);
@@ -198,10 +205,8 @@ impl World {
 
     /// A thread has nothing to do from the beginning.
     pub(crate) fn begin_asleep(&mut self, thread: TaskId) {
-        let wait = self.begin_wait(thread, WaitOn::Work);
-        let asleep = &mut self.tasks[thread.index()];
-        asleep.wait = Some(wait);
-        asleep.state = TaskState::Blocked;
+        self.begin_wait(thread, WaitOn::Work);
+        self.tasks[thread.index()].state = TaskState::Blocked;
         self.blocked.push(thread);
     }
 

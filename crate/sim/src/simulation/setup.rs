@@ -116,6 +116,7 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
         readahead_pages: u32::try_from(kernel.read_ahead_kb * 1024 / PAGE_BYTES).unwrap_or(u32::MAX),
         processes_left: people.processes.len(),
         stacks: people.stacks,
+        called: None,
         scheduler,
         cpus: vec![CpuState::default(); cpus],
         events: EventQueue::new(),

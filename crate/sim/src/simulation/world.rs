@@ -114,6 +114,8 @@ pub struct World {
     pub(crate) tasks: Vec<Task>,
     /// What each task is in the middle of, innermost last.
     pub(crate) stacks: Vec<Vec<Frame>>,
+    /// What the step in progress calls.
+    pub(crate) called: Option<Frame>,
     pub(crate) scheduler: Scheduler,
     pub(crate) cpus: Vec<CpuState>,
     pub(crate) events: EventQueue<Event>,
@@ -237,6 +239,7 @@ impl World {
         self.processes_left
     }
 
+    #[inline]
     pub(crate) fn set_now(&mut self, now_ns: u64) {
         debug_assert!(now_ns >= self.now_ns, "time goes forward");
         self.now_ns = now_ns;
@@ -265,6 +268,7 @@ impl World {
     }
 
     /// Schedules an event.
+    #[inline]
     pub(crate) fn schedule(&mut self, time_ns: u64, event: Event) {
         if matches!(event, Event::Flusher { .. }) {
             self.periodic_events += 1;
@@ -273,6 +277,7 @@ impl World {
     }
 
     /// When the next thing happens that no task causes by running on.
+    #[inline]
     pub(crate) fn next_event_ns(&self) -> Option<u64> {
         let interrupt = self.block_due_ns.map(|due| (due + self.host.interrupt_ns).max(self.now_ns));
         match (self.events.next_time_ns(), interrupt) {
@@ -365,6 +370,7 @@ impl World {
         })
     }
 
+    #[inline]
     pub(crate) fn record(&mut self, by: Option<TaskId>, kind: TraceKind) {
         self.recorder.set_context(self.now_ns, super::by(by));
         self.recorder.record(kind);

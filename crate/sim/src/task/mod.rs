@@ -71,6 +71,8 @@ pub struct Task {
     pub resumed: bool,
     /// Where its time went, up to [`Task::charged_until_ns`].
     pub causes: CauseTotals,
+    /// The journal thread's totals up to which a wait for that thread has been charged.
+    pub journal_before: CauseTotals,
     /// Until when its time has been charged, in nanoseconds.
     pub charged_until_ns: u64,
     /// CPU time that its present step still needs, in nanoseconds.
@@ -99,6 +101,7 @@ impl Task {
             wait: None,
             resumed: false,
             causes: CauseTotals::default(),
+            journal_before: CauseTotals::default(),
             charged_until_ns: 0,
             cpu_left_ns: 0,
             free_steps: 0,

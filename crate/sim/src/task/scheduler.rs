@@ -74,12 +74,14 @@ impl Scheduler {
 
     /// The task on a CPU.
     #[must_use]
+    #[inline]
     pub fn current(&self, cpu: usize) -> Option<TaskId> {
         self.cpus[cpu].current
     }
 
     /// The CPU a task has.
     #[must_use]
+    #[inline]
     pub fn cpu_of(&self, task: TaskId) -> Option<usize> {
         self.cpus.iter().position(|cpu| cpu.current == Some(task))
     }
@@ -136,6 +138,7 @@ impl Scheduler {
 
     /// When the task on `cpu` has used up its slice, if somebody else wants the CPU.
     #[must_use]
+    #[inline]
     pub fn slice_end_ns(&self, cpu: usize) -> Option<u64> {
         if self.queue.is_empty() || self.cpus[cpu].current.is_none() {
             return None;
@@ -158,6 +161,7 @@ impl Scheduler {
     }
 
     /// Keeps the queue sorted; a task goes behind others of equal virtual run time.
+    #[inline]
     fn insert(&mut self, task: TaskId) {
         let own = self.vruntime_ns[task.index()];
         let at = self.queue.partition_point(|other| self.vruntime_ns[other.index()] <= own);
@@ -165,6 +169,7 @@ impl Scheduler {
     }
 
     /// Advances the virtual run time of running tasks, and the minimum that never goes back.
+    #[inline]
     fn update(&mut self, now_ns: u64) {
         let mut least = self.queue.first().map(|task| self.vruntime_ns[task.index()]);
         for cpu in &mut self.cpus {

@@ -3,7 +3,7 @@
 use crate::block::{BioTag, Sync};
 use crate::fs::{FileId, Tid};
 use crate::mm::{FrameId, NapQueue};
-use crate::observe::{CauseTotals, HeldTotals, WaitKind};
+use crate::observe::{HeldTotals, WaitKind};
 
 /// What ends a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +117,7 @@ impl WaitOn {
 }
 
 /// A wait in progress and what is needed to charge it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Wait {
     /// What ends it.
     pub on: WaitOn,
@@ -125,8 +125,6 @@ pub struct Wait {
     pub held: HeldTotals,
     /// The waiter's own service, in nanoseconds, up to which the wait has been charged.
     pub served_ns: u64,
-    /// The journal thread's totals up to which the wait has been charged.
-    pub journal: CauseTotals,
     /// One of the bios it waits for (the last), with the generation of its name.
     pub bio: Option<(BioTag, u32)>,
     /// Tells this wait from earlier ones of the same task, for timers.

@@ -38,6 +38,7 @@ impl AnyElevator {
 }
 
 impl Elevator for AnyElevator {
+    #[inline]
     fn is_empty(&self) -> bool {
         each!(self, elevator => elevator.is_empty())
     }
@@ -47,6 +48,7 @@ impl Elevator for AnyElevator {
     fn front_merge_candidate(&self, requests: &RequestPool, bio: &Bio) -> Option<RequestId> {
         each!(self, elevator => elevator.front_merge_candidate(requests, bio))
     }
+    #[inline]
     fn neighbours(
         &self,
         requests: &RequestPool,
@@ -69,6 +71,7 @@ impl Elevator for AnyElevator {
     fn insert(&mut self, io: &mut ElevatorIo<'_>, request: RequestId) {
         each!(self, elevator => elevator.insert(io, request));
     }
+    #[inline]
     fn dispatch(&mut self, io: &mut ElevatorIo<'_>, force: bool) -> usize {
         each!(self, elevator => elevator.dispatch(io, force))
     }
@@ -93,6 +96,7 @@ impl Elevator for AnyElevator {
     fn yield_to(&mut self, io: &mut ElevatorIo<'_>, from: Submitter, to: Submitter) {
         each!(self, elevator => elevator.yield_to(io, from, to));
     }
+    #[inline]
     fn serving(&self) -> Serving {
         each!(self, elevator => elevator.serving())
     }

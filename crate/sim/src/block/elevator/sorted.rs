@@ -48,6 +48,7 @@ impl SortedRequests {
     }
 
     /// Removes `id`, which starts at `sector`. Returns whether it was held.
+    #[inline]
     pub fn remove(&mut self, sector: u64, id: RequestId) -> bool {
         let Some(at) = self.position(sector, id) else { return false };
         self.entries.remove(at);
@@ -75,6 +76,7 @@ impl SortedRequests {
 
     /// The request right behind `id`, which starts at `sector`, in sector order.
     #[must_use]
+    #[inline]
     pub fn successor(&self, sector: u64, id: RequestId) -> Option<RequestId> {
         let at = self.position(sector, id)?;
         self.entries.get(at + 1).map(|entry| entry.id)
@@ -82,6 +84,7 @@ impl SortedRequests {
 
     /// The request right in front of `id`, which starts at `sector`, in sector order.
     #[must_use]
+    #[inline]
     pub fn predecessor(&self, sector: u64, id: RequestId) -> Option<RequestId> {
         let at = self.position(sector, id)?;
         self.entries.get(at.checked_sub(1)?).map(|entry| entry.id)
@@ -104,6 +107,7 @@ impl SortedRequests {
         self.entries.iter().map(|entry| entry.id)
     }
 
+    #[inline]
     fn first_at_or_behind(&self, sector: u64) -> usize {
         // Streams arrive in order: most insertions go to the end.
         match self.entries.last() {
@@ -114,6 +118,7 @@ impl SortedRequests {
 
     /// Where `id` is. A request that has grown at its front is still where its old sector belongs,
     /// which is the next place but for overlapping requests.
+    #[inline]
     fn position(&self, sector: u64, id: RequestId) -> Option<usize> {
         let at = self.first_at_or_behind(sector);
         if self.entries.get(at).is_some_and(|entry| entry.id == id) {

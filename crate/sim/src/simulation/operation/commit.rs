@@ -119,7 +119,7 @@ impl Commit {
         if world.files.get(file).cache.dirty() == 0 {
             return Ok(Outcome::Continue);
         }
-        Ok(Outcome::Call(Frame::WritePages(WritePages::sync(file, Self::log_flags(world)))))
+        Ok(world.call(Frame::WritePages(WritePages::sync(file, Self::log_flags(world)))))
     }
 
     fn wait_data(&mut self, world: &mut World, me: TaskId) -> Result<(), Outcome> {

@@ -64,7 +64,7 @@ impl Flusher {
                     WorkReason::Background | WorkReason::Reclaim => u64::MAX,
                 };
                 let pages = world.policy.writeback.chunk_pages;
-                Outcome::Call(Frame::WritebackPass(WritebackPass::blocking(cutoff_ns, pages)))
+                world.call(Frame::WritebackPass(WritebackPass::blocking(cutoff_ns, pages)))
             }
             FlusherPhase::Passed(item) => self.passed(world, me, item),
         }

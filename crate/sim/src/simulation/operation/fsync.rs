@@ -51,7 +51,7 @@ impl Fsync {
             FsyncPhase::WriteData => {
                 self.phase = FsyncPhase::WaitData;
                 let flags = world.policy.write_flags.sync_writeback;
-                Ok(Outcome::Call(Frame::WritePages(WritePages::sync(self.file, flags))))
+                Ok(world.call(Frame::WritePages(WritePages::sync(self.file, flags))))
             }
             FsyncPhase::WaitData => {
                 world.wait_for_data(me, self.file)?;

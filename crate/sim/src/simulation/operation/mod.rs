@@ -46,7 +46,7 @@ pub(crate) use write_pages::WritePages;
 pub(crate) use writeback_pass::{MetadataFlush, WritebackPass};
 
 /// What comes after a step.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Outcome {
     /// The next step, at once.
     Continue,
@@ -56,8 +56,9 @@ pub(crate) enum Outcome {
     Exactly(u64),
     /// A wait, then the next step.
     Wait(WaitOn),
-    /// Another frame; the next step of this one when it is done.
-    Call(Frame),
+    /// The frame in `World::called`; the next step of this one when it is done. An outcome itself stays small: every step
+    /// hands one over.
+    Call,
     /// The frame is done.
     Done,
 }
@@ -122,6 +123,14 @@ impl Frame {
         };
         // An obstacle (a wait, a call) ends a step as well as its regular end does.
         outcome.unwrap_or_else(|obstacle| obstacle)
+    }
+}
+
+impl World {
+    /// The outcome of a step that calls another frame.
+    pub(crate) fn call(&mut self, frame: Frame) -> Outcome {
+        self.called = Some(frame);
+        Outcome::Call
     }
 }
 

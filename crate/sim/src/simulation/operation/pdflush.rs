@@ -79,7 +79,7 @@ impl PdflushThread {
         Outcome::Continue
     }
 
-    fn write(&mut self, world: &World, progress: Progress) -> Outcome {
+    fn write(&mut self, world: &mut World, progress: Progress) -> Outcome {
         let is_done = match progress.job {
             Job::Background { .. } => progress.pages == 0 && !world.is_above_background(),
             Job::Kupdate => progress.pages == 0,
@@ -90,7 +90,7 @@ impl PdflushThread {
         }
         self.phase = Phase::Passed(progress);
         let pages = world.policy.writeback.chunk_pages;
-        Outcome::Call(Frame::WritebackPass(WritebackPass::pdflush(progress.cutoff_ns, pages, self.thread)))
+        world.call(Frame::WritebackPass(WritebackPass::pdflush(progress.cutoff_ns, pages, self.thread)))
     }
 
     fn passed(&mut self, world: &mut World, me: TaskId, mut progress: Progress) -> Outcome {

@@ -87,26 +87,29 @@ impl Interpreter {
             Step::Create { handle, directories } => {
                 let directory = (process.created % u64::from(directories.max(1))) as u32;
                 process.created += 1;
-                Outcome::Call(Frame::Create(Create::new(handle, directory)))
+                world.call(Frame::Create(Create::new(handle, directory)))
             }
             Step::Read { handle, bytes, call_bytes, pattern, direct } => {
                 let left_bytes = process.draw(bytes);
                 let writes = false;
-                transfer(Transfer { handle, left_bytes, call_bytes, pattern, direct, writes })
+                transfer(world, Transfer { handle, left_bytes, call_bytes, pattern, direct, writes })
             }
             Step::Write { handle, bytes, call_bytes, pattern, direct } => {
                 let left_bytes = process.draw(bytes);
                 let writes = true;
-                transfer(Transfer { handle, left_bytes, call_bytes, pattern, direct, writes })
+                transfer(world, Transfer { handle, left_bytes, call_bytes, pattern, direct, writes })
             }
-            Step::ReadToEnd { handle, call_bytes } => transfer(Transfer {
-                handle,
-                left_bytes: u64::MAX,
-                call_bytes,
-                pattern: Pattern::Sequential,
-                direct: false,
-                writes: false,
-            }),
+            Step::ReadToEnd { handle, call_bytes } => transfer(
+                world,
+                Transfer {
+                    handle,
+                    left_bytes: u64::MAX,
+                    call_bytes,
+                    pattern: Pattern::Sequential,
+                    direct: false,
+                    writes: false,
+                },
+            ),
             Step::Fsync(handle) => {
                 on_file(world, me, handle, |file| Frame::Fsync(Fsync::new(file, false, now_ns)))
             }
@@ -121,7 +124,7 @@ impl Interpreter {
                 let bytes = bytes.map(|bytes| process.draw(bytes));
                 let file = process.handles.get(handle.0 as usize).and_then(|open| open.file);
                 file.map_or(Outcome::Continue, |file| {
-                    Outcome::Call(Frame::Touch(Touch::new(world, file, bytes, pattern)))
+                    world.call(Frame::Touch(Touch::new(world, file, bytes, pattern)))
                 })
             }
             Step::DropCache(handle) => {
@@ -227,11 +230,14 @@ pub(super) fn open(world: &mut World, me: TaskId, handle: HandleId, file: Option
 fn on_file(world: &mut World, me: TaskId, handle: HandleId, frame: impl FnOnce(FileId) -> Frame) -> Outcome {
     let file = world.process_mut(me).and_then(|process| process.handles.get(handle.0 as usize)?.file);
     // A call on a closed handle fails at once.
-    file.map_or(Outcome::Cpu(world.host.syscall_ns), |file| Outcome::Call(frame(file)))
+    match file {
+        Some(file) => world.call(frame(file)),
+        None => Outcome::Cpu(world.host.syscall_ns),
+    }
 }
 
-fn transfer(frame: Transfer) -> Outcome {
-    Outcome::Call(Frame::Transfer(frame))
+fn transfer(world: &mut World, frame: Transfer) -> Outcome {
+    world.call(Frame::Transfer(frame))
 }
 
 /// Reads or writes an amount, one system call after the other.
@@ -274,13 +280,14 @@ impl Transfer {
             handle.position_bytes += bytes;
         }
         let end_bytes = start_bytes + bytes;
-        Outcome::Call(match (self.direct, self.writes) {
+        let call = match (self.direct, self.writes) {
             (true, writes) => Frame::Direct(Direct::new(file, start_bytes, end_bytes, writes)),
             (false, true) => Frame::WriteCall(WriteCall::new(file, start_bytes, end_bytes)),
             (false, false) => {
                 Frame::ReadPages(ReadPages::new(file, self.handle, start_bytes, end_bytes, world.now_ns))
             }
-        })
+        };
+        world.call(call)
     }
 }
 

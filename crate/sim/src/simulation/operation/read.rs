@@ -122,7 +122,7 @@ impl ReadPages {
         let end = window.start.saturating_add(window.size).min(file.pages());
         let mark = window.start + window.size - window.async_size;
         world.counters.readahead_windows += 1;
-        Outcome::Call(Frame::ReadWindow(ReadWindow {
+        world.call(Frame::ReadWindow(ReadWindow {
             file: self.file,
             next: window.start,
             end,

@@ -33,7 +33,7 @@ pub(crate) struct JournalThread {}
 impl JournalThread {
     pub(super) fn step(&mut self, world: &mut World) -> Outcome {
         if world.journal.commit_request > world.journal.commit_sequence {
-            Outcome::Call(Frame::Commit(Commit::new()))
+            world.call(Frame::Commit(Commit::new()))
         } else {
             Outcome::Wait(WaitOn::Work)
         }

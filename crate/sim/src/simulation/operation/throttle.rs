@@ -73,7 +73,7 @@ impl Throttle {
             return Outcome::Continue;
         }
         self.phase = Phase::Wrote;
-        Outcome::Call(Frame::WritebackPass(WritebackPass::blocking(u64::MAX, self.chunk_pages)))
+        world.call(Frame::WritebackPass(WritebackPass::blocking(u64::MAX, self.chunk_pages)))
     }
 
     fn sleep(&mut self, world: &mut World, me: TaskId) -> Outcome {

@@ -70,7 +70,7 @@ impl Touch {
             Phase::Ask(request) => {
                 self.phase = Phase::Asked(request);
                 self.began_ns.get_or_insert(world.now_ns);
-                Ok(Outcome::Call(Frame::Allocate(Allocate::new(world, me, request))))
+                Ok(world.call(Frame::Allocate(Allocate::new(world, me, request))))
             }
             Phase::Asked(request) => Ok(self.receive(world, me, request)),
         }
@@ -121,7 +121,7 @@ impl Touch {
         self.began_ns.get_or_insert(world.now_ns);
         let flags = world.files.get(self.file).cache.get(self.page);
         if flags == PageFlags::ABSENT {
-            return Outcome::Call(Frame::ReadWindow(ReadWindow::one(self.file, self.page)));
+            return world.call(Frame::ReadWindow(ReadWindow::one(self.file, self.page)));
         }
         if flags.has(PageFlags::READING) {
             world.unplug(me);

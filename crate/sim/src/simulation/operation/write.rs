@@ -104,7 +104,7 @@ impl WriteCall {
         let cpu = world.scheduler.cpu_of(me).unwrap_or(0);
         let World { writeback, policy, .. } = world;
         let chunk_pages = writeback.dirtied(me.index(), cpu, pages, &policy.writeback);
-        chunk_pages.map_or(Outcome::Continue, |chunk| Outcome::Call(Frame::Throttle(Throttle::new(chunk))))
+        chunk_pages.map_or(Outcome::Continue, |chunk| world.call(Frame::Throttle(Throttle::new(chunk))))
     }
 
     fn finish(&self, world: &mut World, me: TaskId) -> Result<(), Outcome> {

@@ -189,7 +189,7 @@ impl World {
                 }
                 Err(Outcome::Wait(WaitOn::TransactionLocked))
             }
-            Access::NoRoom => Err(Outcome::Call(Frame::Checkpoint(Checkpoint::new()))),
+            Access::NoRoom => Err(self.call(Frame::Checkpoint(Checkpoint::new()))),
         }
     }
 

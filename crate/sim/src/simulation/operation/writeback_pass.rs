@@ -118,13 +118,7 @@ impl WritebackPass {
         let from = state.writeback_index;
         self.phase = Phase::File(file, world.writeback.started_by(me.index()));
         let flags = world.policy.write_flags.background;
-        Outcome::Call(Frame::WritePages(WritePages::background(
-            file,
-            flags,
-            from,
-            self.left,
-            self.nonblocking,
-        )))
+        world.call(Frame::WritePages(WritePages::background(file, flags, from, self.left, self.nonblocking)))
     }
 
     fn wants_metadata(&self, world: &World) -> bool {
@@ -142,7 +136,7 @@ impl WritebackPass {
         }
         self.phase = Phase::Metadata(world.writeback.started_by(me.index()));
         let from = world.writeback.metadata_index;
-        Outcome::Call(Frame::MetadataFlush(MetadataFlush::new(from, self.left, self.nonblocking)))
+        world.call(Frame::MetadataFlush(MetadataFlush::new(from, self.left, self.nonblocking)))
     }
 
     /// Counts what the task has started since; returns how much.

@@ -14,6 +14,7 @@ use crate::block::elevator::ElevatorIo;
 impl Cfq {
     /// Whether `sector` is near the head, by the measure of the active queue. `to_preempt`: the
     /// distance that counts as close is not capped for preemption in 2.6.33.
+    #[inline]
     pub(super) fn is_close(&self, active: QueueId, sector: u64, to_preempt: bool) -> bool {
         let distance = sector.abs_diff(self.head);
         let statistics = match self.policy.seek {

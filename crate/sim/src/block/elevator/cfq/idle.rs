@@ -96,6 +96,7 @@ impl Cfq {
     }
 
     /// Seeky by whatever the generation remembers, however few the samples.
+    #[inline]
     pub(super) fn is_seeky(&self, id: QueueId, io_context: u32) -> bool {
         match self.policy.seek {
             SeekMemory::MeanPerTask => {

@@ -147,18 +147,22 @@ impl Cfq {
         self.busy_average[0]
     }
 
+    #[inline]
     fn queue(&self, id: QueueId) -> &CfqQueue {
         &self.queues[id.0 as usize]
     }
 
+    #[inline]
     fn queue_mut(&mut self, id: QueueId) -> &mut CfqQueue {
         &mut self.queues[id.0 as usize]
     }
 
+    #[inline]
     fn context(&self, io_context: u32) -> Option<&IoContext> {
         self.contexts.get(io_context as usize)?.as_ref()
     }
 
+    #[inline]
     fn context_mut(&mut self, io_context: u32, now: i64) -> &mut IoContext {
         let index = io_context as usize;
         if self.contexts.len() <= index {
