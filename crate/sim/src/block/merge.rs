@@ -90,6 +90,7 @@ impl BlockQueue {
     }
 
     /// Same kind, still with the elevator, and the elevator agrees.
+    #[inline]
     fn may_merge(&self, id: RequestId, bio: &Bio) -> bool {
         let request = &self.requests[id];
         request.place == Place::Elevator

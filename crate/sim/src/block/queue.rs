@@ -420,6 +420,7 @@ impl BlockQueue {
     }
 
     /// Section 1.3, "elevator empty": nothing waits here or there.
+    #[inline]
     fn is_empty(&self) -> bool {
         self.dispatch_list.is_empty() && !self.sequencer.holds_request() && self.elevator.is_empty()
     }

@@ -217,6 +217,7 @@ impl RequestPool {
     }
 
     /// Appends `bio` to the end of the request.
+    #[inline]
     pub fn append_bio(&mut self, id: RequestId, bio: &Bio) {
         let link = self.new_bio_link(bio);
         let request = &mut self.requests[id.0 as usize];
@@ -282,6 +283,7 @@ impl RequestPool {
         })
     }
 
+    #[inline]
     fn new_bio_link(&mut self, bio: &Bio) -> u32 {
         let link = BioLink { tag: bio.tag, sectors: bio.sectors, next: NONE };
         if self.free_bio == NONE {
@@ -340,6 +342,7 @@ impl RequestPool {
     }
 
     /// Adds to the end of `fifo`.
+    #[inline]
     pub fn fifo_push(&mut self, fifo: &mut Fifo, id: RequestId) {
         self[id].fifo_previous = fifo.last;
         self[id].fifo_next = NONE;
@@ -352,6 +355,7 @@ impl RequestPool {
     }
 
     /// Removes from `fifo`, which must hold it.
+    #[inline]
     pub fn fifo_remove(&mut self, fifo: &mut Fifo, id: RequestId) {
         let (previous, next) = (self[id].fifo_previous, self[id].fifo_next);
         if previous == NONE {

@@ -75,6 +75,7 @@ impl Completions {
     }
 
     /// Moves those that are done at `now_ns` to `done`.
+    #[inline]
     pub(super) fn drain(&mut self, now_ns: u64, done: &mut Vec<u32>) {
         while let Some((_, tag)) = self.pop(now_ns) {
             done.push(tag);

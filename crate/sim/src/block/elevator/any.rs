@@ -78,6 +78,7 @@ impl Elevator for AnyElevator {
     fn queue_was_run(&mut self) {
         each!(self, elevator => elevator.queue_was_run());
     }
+    #[inline]
     fn activated(&mut self, io: &mut ElevatorIo<'_>, request: RequestId) {
         each!(self, elevator => elevator.activated(io, request));
     }

@@ -51,6 +51,7 @@ impl Cfq {
         (self.may_cooperate(close) && same_class).then_some(close)
     }
 
+    #[inline]
     fn may_cooperate(&self, id: QueueId) -> bool {
         let Some(io_context) = self.context_of(id) else { return false };
         !self.queue(id).is_idle_class() && !self.is_seeky(id, io_context)
@@ -60,19 +61,23 @@ impl Cfq {
     /// one on either side.
     fn closest_queue(&self, id: QueueId) -> Option<QueueId> {
         let (priority, head) = (self.queue(id).priority, self.head);
-        let mut nearest: Option<(u64, bool, QueueId)> = None;
+        // One comparison passes over most queues, those without a request among them.
+        let mut least = NOWHERE.abs_diff(head).saturating_sub(1);
+        let mut nearest: Option<(u64, QueueId)> = None;
         for (index, &sector) in self.next_sectors.iter().enumerate() {
-            let rank = (sector.abs_diff(head), sector < head);
-            if sector == NOWHERE || nearest.is_some_and(|(distance, behind, _)| (distance, behind) <= rank) {
+            let distance = sector.abs_diff(head);
+            if distance > least {
                 continue;
             }
-            if self.queues[index].priority == priority {
-                nearest = Some((rank.0, rank.1, QueueId(index as u32)));
+            let beaten =
+                nearest.is_some_and(|(held, _)| distance == least && (held >= head || sector < head));
+            if !beaten && self.queues[index].priority == priority {
+                least = distance;
+                nearest = Some((sector, QueueId(index as u32)));
             }
         }
-        let (distance, behind, found) = nearest?;
-        let sector = if behind { head - distance } else { head + distance };
-        (distance == 0 || self.is_close(id, sector, false)).then_some(found)
+        let (sector, found) = nearest?;
+        (least == 0 || self.is_close(id, sector, false)).then_some(found)
     }
 
     /// G1: a queue that jumped ahead may do so again once it was scheduled normally.

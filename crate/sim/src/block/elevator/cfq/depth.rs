@@ -45,6 +45,7 @@ impl Cfq {
     }
 
     /// Rules (c) to (e): the limit, or `None` when the queue has enough.
+    #[inline]
     fn depth_limit(&self, now: i64, id: QueueId, dispatched: u64) -> Option<u64> {
         let queue = self.queue(id);
         let quantum = self.tunables.quantum;

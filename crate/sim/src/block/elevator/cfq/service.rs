@@ -101,6 +101,7 @@ impl Cfq {
     }
 
     /// Sets the request a queue serves next, and where that lies for [`Cfq::close_cooperator`].
+    #[inline]
     pub(super) fn set_next(&mut self, requests: &RequestPool, id: QueueId, next: Option<RequestId>) {
         let queue = &mut self.queues[id.0 as usize];
         queue.next = next;
