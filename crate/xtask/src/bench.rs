@@ -4,6 +4,7 @@
 //! a machine's mood then touches both alike.
 
 mod measures;
+mod memory;
 mod table;
 
 use crate::command::{Child, Outcome};

@@ -1,5 +1,7 @@
 //! What is measured, once for all targets: the program calls it natively, `wasm.mjs` under Node.js.
 
+pub mod memory;
+
 use litemap::LiteMap;
 use stallarium_sim::block::exercise;
 use stallarium_sim::engine::EventQueue;
@@ -14,8 +16,8 @@ const DISTANCES: usize = 1 << 16;
 pub struct Done {
     /// Requests or events handled.
     pub count: u64,
-    /// Simulated time at the end, in nanoseconds.
-    pub simulated_ns: u64,
+    /// What shows that the same was done: simulated time at the end, in nanoseconds, or what else a measurement says.
+    pub proof: u64,
 }
 
 /// Requests through plug, merge, elevator, device and completion.
@@ -30,7 +32,7 @@ pub fn block(elevator: &str, requests: u64) -> Result<Done, String> {
         tunables: LiteMap::new(),
     };
     let done = exercise(&choice, requests).map_err(|error| error.to_string())?;
-    Ok(Done { count: done.requests, simulated_ns: done.simulated_ns })
+    Ok(Done { count: done.requests, proof: done.simulated_ns })
 }
 
 /// One case of the published experiment under vanilla CFQ, at its published length: requests completed.
@@ -38,15 +40,21 @@ pub fn block(elevator: &str, requests: u64) -> Result<Done, String> {
 /// # Errors
 /// There is no such case.
 pub fn experiment(case: &str) -> Result<Done, String> {
+    let simulation = simulate("cfq-noidle-2010", "vanilla cfq", case)?;
+    let world = simulation.world();
+    Ok(Done { count: world.queue().counters().completed.iter().sum(), proof: world.now_ns() })
+}
+
+/// Runs a column of a published experiment to its end.
+fn simulate(experiment: &str, column: &str, case: &str) -> Result<Simulation, String> {
     let words = |problems: Vec<stallarium_sim::text::Problem>| {
         problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
     };
-    let experiment = Experiment::find("cfq-noidle-2010").map_err(words)?;
-    let scenario = experiment.scenario("vanilla cfq", case, 1, &Overrides::none()).map_err(words)?;
+    let experiment = Experiment::find(experiment).map_err(words)?;
+    let scenario = experiment.scenario(column, case, 1, &Overrides::none()).map_err(words)?;
     let mut simulation = Simulation::new(&scenario).map_err(|error| error.to_string())?;
     while let Advance::More(_) = simulation.advance(Budget::events(1_000_000)) {}
-    let world = simulation.world();
-    Ok(Done { count: world.queue().counters().completed.iter().sum(), simulated_ns: world.now_ns() })
+    Ok(simulation)
 }
 
 /// The hold model: `pending` events are in the queue; each step takes the earliest and puts a new one some distance later.
@@ -75,18 +83,19 @@ pub fn hold(pending: usize) -> impl FnMut(u64) -> u64 {
 /// Distances between 1 ns and about 1 ms from a linear congruential generator (Knuth's MMIX constants, seed 1), which is as
 /// short in every language as it is here.
 fn distances_ns() -> Vec<u64> {
-    let mut state = 1_u64;
-    let next = std::iter::repeat_with(|| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 44) + 1
-    });
-    next.take(DISTANCES).collect()
+    let mut state = 1;
+    std::iter::repeat_with(|| (next_random(&mut state) >> 44) + 1).take(DISTANCES).collect()
+}
+
+fn next_random(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state
 }
 
 /// [`block`] under CFQ, for wasm: the simulated time, which fits in a JavaScript number; negative on an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn block_cfq(requests: u32) -> f64 {
-    block("cfq", u64::from(requests)).map_or(-1.0, |done| done.simulated_ns as f64)
+    block("cfq", u64::from(requests)).map_or(-1.0, |done| done.proof as f64)
 }
 
 /// [`experiment`] beside the reader, for wasm: requests completed; negative on an error.

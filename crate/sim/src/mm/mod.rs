@@ -18,6 +18,7 @@ mod page;
 mod page_table;
 mod per_cpu;
 mod policy;
+mod replacement;
 mod ring;
 mod scan;
 mod shrink_active;
@@ -46,6 +47,7 @@ pub use policy::{
     AnonAging, BalanceCheck, CongestionSwitch, DrainRule, FileLowRule, KswapdNap, LumpyRules,
     LumpySecondPass, MemoryPolicy, NapQueue, NapRule, ReclaimResult, References, ScanDivision, ZoneExit,
 };
+pub use replacement::{Replacement, replacement_exercise};
 pub use scan::{BATCH_PAGES, DEF_PRIORITY, ScanShares, shares};
 pub use slab::{Shrinker, debt_after};
 pub use slow_path::{Allocation, AllocationState};

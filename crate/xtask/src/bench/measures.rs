@@ -1,6 +1,7 @@
 //! What `cargo xtask bench` measures. A new measure is a function and a line in [`MEASURES`].
 
 use super::Measure;
+use super::memory::memory;
 use super::table::{Row, median};
 use crate::build::{Speed, build};
 use crate::command::{Child, Outcome};
@@ -18,6 +19,11 @@ pub(super) const MEASURES: &[Measure] = &[
         run: block,
     },
     Measure {
+        name: "memory",
+        about: "page references with reclaim running, natively and in wasm, and page replacement beside libCacheSim",
+        run: memory,
+    },
+    Measure {
         name: "page",
         about: "the page in Chromium: its weight, and the time to its first chart",
         run: page,
@@ -25,7 +31,7 @@ pub(super) const MEASURES: &[Measure] = &[
 ];
 
 /// How often each rival has its turn.
-const ROUNDS: usize = 5;
+pub(super) const ROUNDS: usize = 5;
 
 /// Events pending in the hold model.
 const PENDING: &str = "10000";
@@ -128,7 +134,7 @@ fn block(project: &Project) -> Outcome<Vec<Row>> {
 }
 
 /// The measurements as a wasm module, optimised as the page's is.
-fn wasm_module(project: &Project) -> Outcome<PathBuf> {
+pub(super) fn wasm_module(project: &Project) -> Outcome<PathBuf> {
     crate::tools::wasm_target()?;
     let binaries = node::packages(project)?;
     let target = project.root.join("target");
@@ -154,7 +160,7 @@ fn own_queue(project: &Project) -> Outcome<Runner> {
     Ok(Runner { name: "stallarium", program, first_arguments: vec!["hold".into()], events: "5000000" })
 }
 
-fn own_program(project: &Project) -> Outcome<PathBuf> {
+pub(super) fn own_program(project: &Project) -> Outcome<PathBuf> {
     let target = project.root.join("target");
     Child::new("cargo")
         .args(["build", "--release", "--quiet", "--package", "stallarium-bench", "--target-dir"])
@@ -186,14 +192,23 @@ fn nexosim(project: &Project) -> Outcome<Runner> {
 }
 
 fn simpy(project: &Project) -> Outcome<Runner> {
-    let requirements = project.read("tests/rivals/simpy/requirements.txt")?;
-    let (name, version) =
-        requirements.trim().split_once("==").ok_or("requirements.txt must say simpy==VERSION")?;
+    let program = python_rival(project, "simpy")?;
+    let script = project.root.join("tests/rivals/simpy/hold.py").display().to_string();
+    Ok(Runner { name: "SimPy", program, first_arguments: vec![script], events: "300000" })
+}
+
+/// The Python of an environment that has a rival, as its folder below tests/rivals requires it.
+pub(super) fn python_rival(project: &Project, rival: &str) -> Outcome<PathBuf> {
+    let requirements = project.read(&format!("tests/rivals/{rival}/requirements.txt"))?;
+    let (name, version) = requirements
+        .trim()
+        .split_once("==")
+        .ok_or_else(|| format!("requirements.txt must say {rival}==VERSION"))?;
     let folder = project.tool(name, version);
     let python = folder.join("bin/python");
-    let is_there = Child::new(&python).args(["-c", "import simpy"]).output().is_ok();
+    let is_there = Child::new(&python).args(["-c", &format!("import {rival}")]).output().is_ok();
     if !is_there {
-        announce("SimPy as a rival, into a Python environment of its own", "some seconds");
+        announce(&format!("{rival} as a rival, into a Python environment of its own"), "some seconds");
         Child::new("python3").args(["-m".as_ref(), "venv".as_ref(), folder.as_os_str()]).run().map_err(
             |error| {
                 format!("{error}; install Python with its venv module (Debian: apt-get install python3-venv)")
@@ -201,8 +216,7 @@ fn simpy(project: &Project) -> Outcome<Runner> {
         )?;
         Child::new(&python).args(["-m", "pip", "install", "--quiet", requirements.trim()]).run()?;
     }
-    let script = project.root.join("tests/rivals/simpy/hold.py").display().to_string();
-    Ok(Runner { name: "SimPy", program: python, first_arguments: vec![script], events: "300000" })
+    Ok(python)
 }
 
 fn page(project: &Project) -> Outcome<Vec<Row>> {
