@@ -39,6 +39,8 @@ test("a kernel can be switched on, and the charts, the table and the address fol
   const before = await page.evaluate(() => document.documentElement.dataset.digest);
   const rows = page.locator("#chart-rates table tbody tr");
   await page.locator("#chart-rates details summary").click();
+  // The table is built when it is first unfolded, which the page is told of after the click.
+  await rows.first().waitFor();
   assert.equal(await rows.count(), 3);
   await page.getByRole("switch", { name: "corrado cfq" }).check();
   await page.waitForFunction((old) => document.documentElement.dataset.digest !== old, before);

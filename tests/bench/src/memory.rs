@@ -100,7 +100,7 @@ pub extern "C" fn stream_references(pages: u32) -> f64 {
     references(u64::from(pages)).map_or(-1.0, |done| done.proof as f64)
 }
 
-/// [`column`] with the wait for wasm, the whole or its end: pages touched; negative on an error.
+/// `column` with the wait for wasm, the whole or its end: pages touched; negative on an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn column_touched(whole: u32) -> f64 {
     let case = if whole == 0 { "late" } else { "stream" };

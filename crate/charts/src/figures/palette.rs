@@ -21,6 +21,7 @@ pub(super) fn cause(kind: CauseKind, via_journal: bool) -> Category {
         CauseKind::NoFreeRequest => (Tone::Series(6), Fill::Solid),
         CauseKind::Journal => (Tone::Series(5), Fill::Solid),
         CauseKind::Congestion => (Tone::Bad, Fill::Rising),
+        CauseKind::OutOfMemory => (Tone::Bad, Fill::Tint),
         CauseKind::Throttled => (Tone::Bad, Fill::Solid),
         CauseKind::FileBusy => (Tone::Series(6), Fill::Rising),
         CauseKind::Sleep | CauseKind::Work | CauseKind::Start | CauseKind::Ended => {

@@ -65,6 +65,7 @@ fn fs_mark(files: u64, periods: PeriodHistogram) -> ProcessResult {
         files_created: files,
         fsyncs: files,
         fsync_latency: Latency::default(),
+        killed: 0,
         faults: 0,
         fault_latency: Latency::default(),
         read_latency: Latency::default(),

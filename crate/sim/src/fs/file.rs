@@ -250,13 +250,12 @@ impl Files {
         self.files[id.0 as usize].cache.end_writeback(page)
     }
 
-    /// Forgets the dirty pages of a file that is gone.
+    /// Forgets the changes of a file that is gone. Its pages are the caller's to drop.
     pub fn remove(&mut self, id: FileId) {
         let file = &mut self.files[id.0 as usize];
         self.dirty_pages -= u64::from(file.cache.dirty());
         self.totals.cancelled += u64::from(file.cache.dirty());
         file.cache.cancel_dirty();
-        file.cache.drop_clean();
         file.dirtied_ns = None;
         file.removed = true;
     }

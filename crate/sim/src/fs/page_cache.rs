@@ -185,10 +185,29 @@ impl PageCache {
         self.writeback == 0
     }
 
+    /// Pages up to the last that has been in memory.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.state.len() as u32
+    }
+
+    /// Whether no page has ever been in memory.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.state.is_empty()
+    }
+
+    /// Whether a page is dirty, or being read or written.
+    #[must_use]
+    pub fn is_busy(&self, page: u32) -> bool {
+        self.get(page).0 & (PageFlags::DIRTY.0 | PageFlags::WRITEBACK.0 | PageFlags::READING.0) != 0
+    }
+
     /// Drops one page, if it is clean and not busy.
     pub fn forget(&mut self, page: u32) {
-        let busy = PageFlags::DIRTY.0 | PageFlags::WRITEBACK.0 | PageFlags::READING.0;
-        if let Some(state) = self.state.get_mut(page as usize).filter(|state| **state & busy == 0) {
+        if !self.is_busy(page)
+            && let Some(state) = self.state.get_mut(page as usize)
+        {
             *state = 0;
         }
     }

@@ -1,5 +1,6 @@
 //! Elevators by name, and the tunables of a kernel.
 
+use super::vm;
 use super::{Kernel, KernelError, Policy};
 use crate::block::QueueLimits;
 use crate::block::elevator::tunables::{TunableError, TunableInfo, TunableUnit, check};
@@ -120,11 +121,12 @@ pub(super) struct Settings {
     cfq: CfqTunables,
     limits: QueueLimits,
     read_ahead_kb: u64,
+    vm: Vec<(&'static str, u64)>,
 }
 
-/// Every tunable of an elevator in a kernel, the queue's own included.
+/// Every tunable of an elevator in a kernel, the queue's own and those of memory included.
 pub fn available_tunables(elevator: ElevatorName, policy: &Policy) -> Vec<&'static TunableInfo> {
-    elevator.tunables(policy).into_iter().chain(QUEUE.iter()).collect()
+    elevator.tunables(policy).into_iter().chain(&QUEUE).chain(&vm::VM).collect()
 }
 
 impl Settings {
@@ -138,6 +140,7 @@ impl Settings {
             cfq: CfqTunables::for_clock(clock, &policy.cfq),
             limits: QueueLimits::default(),
             read_ahead_kb: 128,
+            vm: Vec::new(),
         }
     }
 
@@ -152,6 +155,10 @@ impl Settings {
         }
         if QUEUE.iter().any(|info| info.name == name) {
             return self.set_queue(name, value);
+        }
+        if vm::VM.iter().any(|info| info.name == name) {
+            self.vm.push((check(&vm::VM, name, value)?.name, value));
+            return Ok(());
         }
         match self.elevator {
             ElevatorName::Noop => {}
@@ -173,7 +180,11 @@ impl Settings {
         Ok(())
     }
 
-    pub(super) fn into_kernel(self, policy: Policy) -> Kernel {
+    pub(super) fn into_kernel(self, mut policy: Policy) -> Kernel {
+        for (name, value) in self.vm {
+            let is_known = vm::set(&mut policy, name, value);
+            debug_assert!(is_known, "{name}");
+        }
         let elevator = match self.elevator {
             ElevatorName::Noop => AnyElevator::Noop(Noop::new()),
             ElevatorName::Deadline => AnyElevator::Deadline(Deadline::new(self.deadline)),

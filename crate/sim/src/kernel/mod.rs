@@ -11,6 +11,7 @@ mod releases;
 mod releases_cfq;
 mod releases_fs;
 mod releases_mm;
+mod vm;
 
 pub use elevators::{ElevatorName, TunableName, available_tunables};
 pub use error::KernelError;

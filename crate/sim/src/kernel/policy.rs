@@ -123,6 +123,13 @@ pub struct WritebackPolicy {
     pub background_ratio_percent: u32,
     /// Writers are held below this share (`dirty_ratio`).
     pub dirty_ratio_percent: u32,
+    /// Background writeback starts above so many bytes instead, unless it is 0 (`dirty_background_bytes`).
+    pub background_bytes: u64,
+    /// Writers are held below so many bytes instead, unless it is 0 (`dirty_bytes`).
+    pub dirty_bytes: u64,
+    /// Writers are held up by the limit of all devices as well as by their own device's, and one that has written less than its chunk
+    /// sleeps without looking again (from 2.6.36).
+    pub throttles_by_all: bool,
     /// The flusher compares the dirty pages with the background threshold at each look, nobody having asked (from 2.6.38).
     pub looks_for_background: bool,
     /// When a writer need not start background writeback.

@@ -117,6 +117,9 @@ fn writeback(generation: Generation) -> WritebackPolicy {
         chunk_pages: 1_024,
         background_ratio_percent: 10,
         dirty_ratio_percent: 20,
+        background_bytes: 0,
+        dirty_bytes: 0,
+        throttles_by_all: generation >= V36,
         looks_for_background: generation >= V38,
         in_progress: if generation >= V36 {
             WritebackInProgress::FlusherRuns

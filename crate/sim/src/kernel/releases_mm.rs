@@ -6,7 +6,8 @@
 
 use crate::mm::{
     AnonAging, BalanceCheck, CongestionSwitch, DrainRule, FileLowRule, KswapdNap, LumpyRules,
-    LumpySecondPass, MemoryPolicy, NapQueue, NapRule, ReclaimResult, References, ScanDivision, ZoneExit,
+    LumpySecondPass, MemoryPolicy, NapQueue, NapRule, OomBadness, ReclaimResult, References, ScanDivision,
+    ZoneExit,
 };
 
 /// The releases, in the order in which their rules apply.
@@ -71,6 +72,9 @@ pub(super) fn memory_policy(release: &str) -> Option<MemoryPolicy> {
         fallback_takes_all_pageblocks: since(G::V32Early),
         free_to_tail_if_merging: since(G::V35),
         no_oom_below_normal: since(G::V36),
+        swappiness: 60,
+        min_free_kbytes: 0,
+        oom_badness: if since(G::V36) { OomBadness::Held } else { OomBadness::Mapped },
         reclaim_result: match generation {
             _ if since(G::V36) => ReclaimResult::OneIfReclaimable,
             _ if since(G::V35) => ReclaimResult::OneIfHope,

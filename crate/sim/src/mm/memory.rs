@@ -97,7 +97,10 @@ impl Memory {
         }
         let lowmem = layout.zones.iter().filter(|zone| zone.kind != ZoneKind::HighMem);
         let lowmem_pages = lowmem.map(|zone| u64::from(zone.present)).sum();
-        let min_free = min_free_kbytes(lowmem_pages);
+        let min_free = match policy.min_free_kbytes {
+            0 => min_free_kbytes(lowmem_pages),
+            set => set,
+        };
         let frame_count = layout.frames();
         let mut frames = Frames::new(frame_count, LISTS_OF_A_ZONE * layout.zones.len() as u32);
         let mut zones: Vec<Zone> = layout
@@ -127,6 +130,7 @@ impl Memory {
             frames,
             zones,
             preferred,
+            swappiness: policy.swappiness,
             policy,
             vmstat: Vmstat::default(),
             out: MemoryOut::default(),
@@ -138,7 +142,6 @@ impl Memory {
             swap: None,
             congestion: Congestion::default(),
             hz: u64::from(hz.max(1)),
-            swappiness: 60,
             laptop_mode: false,
             writeout_limit_pages: u64::MAX,
             writeback_pages: 0,

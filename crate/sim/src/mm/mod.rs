@@ -45,7 +45,8 @@ pub use naps::{NapTotals, Naps};
 pub use page_table::{PAGES_A_TABLE, PageTable};
 pub use policy::{
     AnonAging, BalanceCheck, CongestionSwitch, DrainRule, FileLowRule, KswapdNap, LumpyRules,
-    LumpySecondPass, MemoryPolicy, NapQueue, NapRule, ReclaimResult, References, ScanDivision, ZoneExit,
+    LumpySecondPass, MemoryPolicy, NapQueue, NapRule, OomBadness, ReclaimResult, References, ScanDivision,
+    ZoneExit,
 };
 pub use replacement::{Replacement, replacement_exercise};
 pub use scan::{BATCH_PAGES, DEF_PRIORITY, ScanShares, shares};

@@ -18,7 +18,9 @@ impl Memory {
     }
 
     fn flags(&self, frame: FrameId) -> Word {
-        self.frames.words.get(frame.0 as usize).copied().unwrap_or(Word::NOTHING)
+        // What says where a free block begins is no flag.
+        let word = self.frames.words.get(frame.0 as usize).copied();
+        word.filter(|word| word.is_user()).unwrap_or(Word::NOTHING)
     }
 
     /// Whose page a frame holds; `None` if it holds no user page.
@@ -76,6 +78,11 @@ impl Memory {
         self.change(frame, |word| word.with(Word::DIRTY));
     }
 
+    /// The page need not be written any more.
+    pub fn clear_dirty(&mut self, frame: FrameId) {
+        self.change(frame, |word| word.without(Word::DIRTY));
+    }
+
     /// Whether the page has to be written.
     #[must_use]
     pub fn is_dirty(&self, frame: FrameId) -> bool {
@@ -86,6 +93,42 @@ impl Memory {
     #[must_use]
     pub fn is_under_writeback(&self, frame: FrameId) -> bool {
         self.flags(frame).any(Word::WRITEBACK)
+    }
+
+    /// Whether somebody has locked the page.
+    #[must_use]
+    pub fn is_locked(&self, frame: FrameId) -> bool {
+        self.flags(frame).any(Word::LOCKED)
+    }
+
+    /// Whether page tables point to the page.
+    #[must_use]
+    pub fn is_mapped(&self, frame: FrameId) -> bool {
+        self.flags(frame).any(Word::MAPPED)
+    }
+
+    /// The swap slot that the page has while it is in the swap cache.
+    #[must_use]
+    pub fn slot(&self, frame: FrameId) -> Option<u32> {
+        self.slot_of(frame.0, self.flags(frame))
+    }
+
+    /// Pages of files and anonymous pages in memory, wherever they are. Cost: the zones.
+    #[must_use]
+    pub fn user_pages(&self) -> u64 {
+        let pages = self.zones.iter().map(|zone| {
+            let lru: u64 = (0..zone.lru.len()).map(|lru| u64::from(zone.lru[lru].len())).sum();
+            lru + u64::from(zone.isolated[0] + zone.isolated[1] + zone.in_vectors)
+        });
+        pages.sum()
+    }
+
+    /// The file system does not write a page that reclaim wanted written: it is dirty as before (`redirty_page_for_writepage`).
+    pub fn refuse_write(&mut self, frame: FrameId) {
+        if self.is_under_writeback(frame) {
+            self.writeback_pages -= 1;
+            self.change(frame, |word| word.without(Word::WRITEBACK | Word::RECLAIM).with(Word::DIRTY));
+        }
     }
 
     /// Somebody else than reclaim begins to write the page.
@@ -145,10 +188,10 @@ impl Memory {
     }
 
     /// The page is not needed any more (truncated, or its region is gone): its frame is free, at once. False if reclaim has it in
-    /// hand or it is being written: then try again later.
+    /// hand, somebody has locked it or it is being written: then try again later.
     pub fn forget(&mut self, frame: FrameId, cpu: usize) -> bool {
         let word = self.flags(frame);
-        if !word.is_user() || word.any(Word::WRITEBACK) || word.place() == Word::ISOLATED {
+        if !word.is_user() || word.any(Word::WRITEBACK | Word::LOCKED) || word.place() == Word::ISOLATED {
             return false;
         }
         let zone = self.zone_of(frame.0);

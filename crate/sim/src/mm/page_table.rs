@@ -102,6 +102,17 @@ impl PageTable {
         }
     }
 
+    /// Every page with its frame, in order. Cost: the tables.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, FrameId)> {
+        let leaves = self.tables.iter().enumerate();
+        leaves.filter_map(|(index, &table)| Some((index, self.leaves.get(table as usize)?))).flat_map(
+            |(index, leaf)| {
+                let pages = (index as u32 * PAGES_A_TABLE..).zip(&leaf.frames);
+                pages.filter(|(_, frame)| **frame != ABSENT).map(|(page, &frame)| (page, FrameId(frame)))
+            },
+        )
+    }
+
     /// Pages mapped.
     #[must_use]
     pub fn present(&self) -> u32 {

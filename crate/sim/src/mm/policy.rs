@@ -156,6 +156,15 @@ pub struct LumpySecondPass {
     pub nap: Option<NapQueue>,
 }
 
+/// Whom the OOM killer chooses (section 10.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OomBadness {
+    /// Who has mapped most, less what it has computed and how long it has run (up to 2.6.35).
+    Mapped,
+    /// Who has most in memory and on swap (from 2.6.36).
+    Held,
+}
+
 /// What direct reclaim reports to the allocator (section 3.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReclaimResult {
@@ -200,6 +209,12 @@ pub struct MemoryPolicy {
     pub free_to_tail_if_merging: bool,
     /// Nothing is killed for requests that cannot use Normal (2.4; from 2.6.36).
     pub no_oom_below_normal: bool,
+    /// `swappiness`, 0 to 100.
+    pub swappiness: u32,
+    /// `min_free_kbytes`; 0: it follows from the size of memory.
+    pub min_free_kbytes: u32,
+    /// Whom the OOM killer chooses.
+    pub oom_badness: OomBadness,
     /// What direct reclaim returns.
     pub reclaim_result: ReclaimResult,
     /// kswapd sleeps HZ/10 first and looks again before it sleeps for good (3.2).

@@ -87,6 +87,7 @@ impl Vmstat {
                 row(format!("{name}_{}", zone.kind.suffix()), of(&zone.events));
             }
         };
+        row("nr_vmscan_write".into(), self.nr_vmscan_write);
         row("pswpin".into(), self.pswpin);
         row("pswpout".into(), self.pswpout);
         per_zone("pgalloc", |events| events.pgalloc, &mut row);

@@ -40,6 +40,8 @@ pub enum CauseKind {
     Journal,
     /// It slept in `congestion_wait`.
     Congestion,
+    /// There was no memory left, and it waited for what a killed process gives back.
+    OutOfMemory,
     /// It was held up because it makes pages dirty faster than they are written.
     Throttled,
     /// It waited for another task that was writing the same file back.
@@ -52,7 +54,7 @@ pub enum CauseKind {
 
 impl CauseKind {
     /// Every cause, in the order of declaration.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::OnCpu,
         Self::WaitCpu,
         Self::Sleep,
@@ -68,6 +70,7 @@ impl CauseKind {
         Self::NoFreeRequest,
         Self::Journal,
         Self::Congestion,
+        Self::OutOfMemory,
         Self::Throttled,
         Self::FileBusy,
         Self::Start,
@@ -93,6 +96,7 @@ impl CauseKind {
             Self::NoFreeRequest => "no free request",
             Self::Journal => "journal busy",
             Self::Congestion => "sleeping for congestion to end",
+            Self::OutOfMemory => "out of memory: waiting for a killed process",
             Self::Throttled => "held up: too many dirty pages",
             Self::FileBusy => "another task writes the file",
             Self::Start => "waiting for other processes",

@@ -119,6 +119,7 @@ fn process_result(world: &World, index: usize, group: &Group<'_>) -> ProcessResu
         read_bytes: sum(|totals| totals.read_bytes),
         written_bytes: sum(|totals| totals.written_bytes),
         files_created: sum(|totals| totals.files_created),
+        killed: sum(|totals| u64::from(totals.killed)),
         faults: sum(|totals| totals.faults),
         fault_latency: latency(totals.iter().map(|totals| &totals.fault_ns)),
         fsyncs: sum(|totals| totals.fsync_ns.count()),

@@ -174,6 +174,7 @@ pub(super) mod tests {
             read_bytes,
             written_bytes: 0,
             files_created: files,
+            killed: 0,
             faults: 0,
             fault_latency: Default::default(),
             fsyncs: files,

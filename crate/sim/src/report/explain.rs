@@ -193,6 +193,9 @@ impl Breakdown {
             CauseKind::NoFreeRequest => format!("{who} waits for a free request"),
             CauseKind::Journal => format!("{who} waits for room or a turn in the journal"),
             CauseKind::Congestion => format!("{who} sleeps for congestion to end"),
+            CauseKind::OutOfMemory => {
+                format!("{who} waits for a process that is killed to give its memory back")
+            }
             CauseKind::Throttled => format!("{who} is held up because too many pages are dirty"),
             CauseKind::FileBusy => format!("{who} waits for another task that writes the same file"),
             CauseKind::Start => format!("{who} waits for other processes"),
@@ -296,7 +299,8 @@ pub fn run(result: &RunResult, words: TimeWords) -> Vec<String> {
     processes
         .filter_map(|process| {
             let breakdown = Breakdown::of(&[result], &process.name)?;
-            Some(format!("{}: {}", process.name, breakdown.sentence(words)))
+            let killed = if process.killed != 0 { "killed for want of memory; " } else { "" };
+            Some(format!("{}: {killed}{}", process.name, breakdown.sentence(words)))
         })
         .collect()
 }

@@ -122,6 +122,8 @@ pub struct ProcessResult {
     pub written_bytes: u64,
     /// Files created.
     pub files_created: u64,
+    /// How many of them the OOM killer has chosen.
+    pub killed: u64,
     /// Page faults that had to find memory for a page.
     pub faults: u64,
     /// How long those took.

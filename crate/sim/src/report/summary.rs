@@ -67,6 +67,9 @@ impl RunResult {
             if process.fsyncs != 0 {
                 parts.push(format!("{} fsyncs", process.fsyncs));
             }
+            if process.killed != 0 {
+                parts.push(format!("{} killed for want of memory", process.killed));
+            }
             let copies = if process.tasks > 1 { format!(" x {}", process.tasks) } else { String::new() };
             let done = if parts.is_empty() { "nothing countable".to_owned() } else { parts.join(", ") };
             let _ = writeln!(out, "  {}{copies}: {done}", process.name);

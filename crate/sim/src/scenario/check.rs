@@ -28,6 +28,7 @@ impl Scenario {
         }
         if problems.is_empty() {
             problems.extend(check_files(&self.workload, &self.machine));
+            problems.extend(self.check_min_free());
             if self.workload.needs_memory() && !self.machine.memory.is_simulated() {
                 let message = "the workload maps files, which needs a machine whose memory is simulated";
                 let problem = Problem::new(place("machine.memory.size-mib"), message).with_value("0");
@@ -44,6 +45,20 @@ impl Scenario {
         bound("time", self.limits.time_ns, MAX_TIME_NS);
         bound("events", self.limits.events, MAX_EVENTS);
         problems
+    }
+}
+
+impl Scenario {
+    /// Watermarks that memory cannot pass are refused.
+    fn check_min_free(&self) -> Option<Problem> {
+        let memory = &self.machine.memory;
+        let kib = *self.kernel.tunables.get("min_free_kbytes").filter(|_| memory.is_simulated())?;
+        let pages =
+            memory.layout()?.zones.iter().map(|zone| u64::from(zone.present - zone.taken)).sum::<u64>();
+        (kib > pages).then(|| {
+            let message = format!("at most a quarter of the memory is kept free, here {pages} KiB");
+            Problem::new(place("tunable.min_free_kbytes"), message).with_value(kib.to_string())
+        })
     }
 }
 
@@ -138,6 +153,21 @@ fn check_files(workload: &Workload, machine: &Machine) -> Vec<Problem> {
         (first, first.saturating_add(file.size_bytes.div_ceil(SECTOR_BYTES)))
     };
     let mut problems = Vec::new();
+    let memory = &machine.memory;
+    let swap = memory.swap_area(capacity);
+    let bytes = u64::from(memory.swap_mib) << 20;
+    if bytes > capacity.saturating_mul(SECTOR_BYTES) {
+        let of = format_size(capacity.saturating_mul(SECTOR_BYTES));
+        let message = format!("a swap area of {} does not fit on a device of {of}", format_size(bytes));
+        let place = place("machine.memory.swap-mib");
+        problems.push(Problem::new(place, message).with_value(memory.swap_mib.to_string()));
+    }
+    for file in workload.files.iter().filter(|file| !swap.is_empty() && span(file).1 > swap.start) {
+        let message =
+            format!("the file \"{}\" reaches into the swap area at the end of the device", file.name);
+        let problem = Problem::new(place("workload"), message);
+        problems.push(problem.with_hint("give it another position (at), or the machine less swap"));
+    }
     for file in &workload.files {
         if span(file).1 > capacity {
             let message = format!(

@@ -2,9 +2,11 @@
 //!
 //! *Follows:* docs/model/reclaim.md, section 1.1.
 
+use crate::block::{PAGE_SECTORS, SECTOR_BYTES};
 use crate::mm::{MemoryLayout, ZoneKind};
 use crate::text::Choice;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// How a machine's memory is divided into zones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +48,8 @@ pub struct MemoryOptions {
     pub size_mib: u32,
     /// Which zones there are.
     pub architecture: Architecture,
+    /// Size of the swap area in MiB, 0 to 65536; 0: there is none. It lies at the end of the machine's device.
+    pub swap_mib: u32,
     /// Pages present in the zone DMA.
     pub dma_present: u32,
     /// Pages present in the zone DMA32 (x86-64).
@@ -67,6 +71,7 @@ pub struct MemoryOptions {
 crate::slots!(MemoryOptions {
     size_mib,
     architecture,
+    swap_mib,
     dma_present,
     dma32_present,
     normal_present,
@@ -82,6 +87,15 @@ impl MemoryOptions {
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         self.size_mib != 0
+    }
+
+    /// The sectors of the swap area on a device of `capacity_sectors`; empty if there is none.
+    #[must_use]
+    pub fn swap_area(&self, capacity_sectors: u64) -> Range<u64> {
+        let swap_mib = if self.is_simulated() { self.swap_mib } else { 0 };
+        let page_sectors = u64::from(PAGE_SECTORS);
+        let end = capacity_sectors / page_sectors * page_sectors;
+        end.saturating_sub(u64::from(swap_mib) * (1 << 20) / SECTOR_BYTES)..end
     }
 
     /// The zones; `None` when memory is not simulated.
@@ -124,6 +138,13 @@ impl MemoryOptions {
             let message = "a machine has 32 MiB to 64 GiB of memory, or 0 to leave memory out".to_owned();
             problems.push(("size-mib", self.size_mib.into(), message));
             return problems;
+        }
+        if self.swap_mib > MAX_MEMORY_MIB {
+            let message = "a swap area has at most 64 GiB".to_owned();
+            problems.push(("swap-mib", self.swap_mib.into(), message));
+        } else if self.swap_mib != 0 && !self.is_simulated() {
+            let message = "swap needs a machine whose memory is simulated: give it a size-mib".to_owned();
+            problems.push(("swap-mib", self.swap_mib.into(), message));
         }
         let kinds = self.layout().map_or_else(Vec::new, |layout| layout.zones);
         let fields = [

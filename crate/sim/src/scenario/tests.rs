@@ -518,3 +518,29 @@ mod documentation {
         }
     }
 }
+
+/// Swap that has no place and watermarks that memory cannot pass are refused with the reason.
+#[test]
+fn impossible_swap_and_watermarks_are_refused() {
+    let device = "device = { model = \"server\", capacity-sectors = 2097152 }";
+    for (memory, more, reason) in [
+        ("size-mib = 64\nswap-mib = 2000", "", "does not fit on a device of 1 GiB"),
+        ("swap-mib = 64", "", "swap needs a machine whose memory is simulated"),
+        ("size-mib = 64\nswap-mib = 100000", "", "a swap area has at most 64 GiB"),
+        (
+            "size-mib = 64",
+            "[tunable]\nmin_free_kbytes = 17000\n",
+            "at most a quarter of the memory is kept free",
+        ),
+        ("size-mib = 64", "[tunable]\nswappiness = 101\n", "the largest swappiness is 100"),
+    ] {
+        let text = format!("{SMALL}{more}[machine]\n{device}\n[machine.memory]\n{memory}\n");
+        let problems = problems(&text);
+        assert!(problems.iter().any(|problem| problem.contains(reason)), "{text}: {problems:#?}");
+    }
+    let file = "kernels = \"cfq\"\nworkload = \"two-readers\"\n";
+    let text = format!("{file}[machine]\n{device}\n[machine.memory]\nsize-mib = 64\nswap-mib = 1000\n");
+    let message = "reaches into the swap area at the end of the device";
+    assert!(problems(&text).iter().any(|problem| problem.contains(message)), "{:#?}", problems(&text));
+    assert!(read(&format!("{SMALL}[machine.memory]\nsize-mib = 64\nswap-mib = 64\n")).is_ok());
+}

@@ -78,6 +78,7 @@ impl World {
             WaitOn::Time => CauseKind::Sleep,
             WaitOn::Work | WaitOn::Doze => CauseKind::Work,
             WaitOn::Congestion(_) => CauseKind::Congestion,
+            WaitOn::Killed => CauseKind::OutOfMemory,
             WaitOn::Throttle(_) => CauseKind::Throttled,
             WaitOn::BusyFile(_) => CauseKind::FileBusy,
             WaitOn::Meet(_) => CauseKind::Start,

@@ -211,6 +211,8 @@ impl World {
     }
 
     fn exit(&mut self, task: TaskId, cpu: usize) {
+        self.unmap_regions(task);
+        self.unmap_files(task);
         self.charge(task, None);
         self.scheduler.take_off(self.now_ns, cpu, false);
         self.cpus[cpu].reschedule = false;

@@ -1,11 +1,13 @@
 //! Bios in flight: what each is for, and what its completion does.
 
 use super::operation::Outcome;
+use super::resident::Backing;
 use super::world::World;
 use crate::block::{
     Bio, BioCompletion, BioFlags, BioTag, BlockOut, BlockQueue, PAGE_SECTORS, Submission, Sync,
 };
 use crate::fs::FileId;
+use crate::mm::{FrameId, Memory};
 use crate::observe::Recorder;
 use crate::task::{TaskId, WaitOn};
 
@@ -16,6 +18,10 @@ pub(crate) enum IoKind {
     Read { file: FileId, page: u32, pages: u32 },
     /// Writes one page of a file.
     Data { file: FileId, page: u32 },
+    /// Reads a page from swap.
+    SwapIn { frame: FrameId },
+    /// Writes a page to swap.
+    SwapOut { frame: FrameId },
     /// Writes a log block.
     Log,
     /// Something that exactly one task waits for by name: commit record, super block, flush.
@@ -74,6 +80,12 @@ impl IoTable {
     fn stamped(&self, tag: BioTag) -> Option<(BioTag, u32)> {
         let slot = self.slots.get(tag.0 as usize)?;
         slot.kind.map(|_| (tag, slot.generation))
+    }
+
+    /// The bio that is for `kind`. Cost: the bios in flight.
+    fn find(&self, kind: IoKind) -> Option<BioTag> {
+        let at = self.slots.iter().position(|slot| slot.kind == Some(kind))?;
+        Some(BioTag(at as u32))
     }
 
     /// Whether the name still means the same bio.
@@ -201,6 +213,7 @@ impl World {
         match kind {
             IoKind::Read { file, page, pages } => {
                 self.files.get_mut(file).cache.read_completed(page, pages, tag);
+                self.unlock_read(file, page, pages);
                 self.wake_all(
                     Some(completion),
                     |on| matches!(on, WaitOn::Page(of, at) if of == file && at.wrapping_sub(page) < pages),
@@ -208,9 +221,21 @@ impl World {
             }
             IoKind::Data { file, page } => {
                 self.writeback.wrote(1);
-                if self.files.end_writeback(file, page) {
+                let is_last = self.files.end_writeback(file, page);
+                if let Some(frame) = self.page_written(file, page) {
+                    self.wake_all(Some(completion), |on| on == WaitOn::PageWritten(frame));
+                }
+                if is_last {
                     self.wake_all(Some(completion), |on| on == WaitOn::Writeback(file));
                 }
+            }
+            IoKind::SwapIn { frame } => {
+                self.swap_io_done(|memory| memory.set_locked(frame, false));
+                self.wake_all(Some(completion), |on| on == WaitOn::SwapIn(frame));
+            }
+            IoKind::SwapOut { frame } => {
+                self.swap_io_done(|memory| memory.written(frame));
+                self.wake_all(Some(completion), |on| on == WaitOn::PageWritten(frame));
             }
             IoKind::Log => {
                 self.journal.log_in_flight -= 1;
@@ -238,11 +263,31 @@ impl World {
         }
     }
 
+    /// A page has been read from swap or written to it.
+    fn swap_io_done(&mut self, change: impl FnOnce(&mut Memory)) {
+        if let Some(memory) = &mut self.memory {
+            change(&mut memory.memory);
+        }
+        self.free_orphans();
+    }
+
+    /// What the write of a page in memory is called.
+    fn write_of(&self, frame: FrameId) -> Option<IoKind> {
+        let memory = self.memory.as_ref()?;
+        let owner = memory.memory.owner(frame)?;
+        match memory.mappings.get(owner.mapping as usize)?.backing {
+            Backing::File(file) => Some(IoKind::Data { file, page: owner.index }),
+            Backing::Region(_) | Backing::Gone => Some(IoKind::SwapOut { frame }),
+        }
+    }
+
     /// One of the bios that a wait is for, as far as it is known.
     pub(crate) fn bio_waited_for(&self, task: TaskId, on: WaitOn) -> Option<(BioTag, u32)> {
         let tag = match on {
             WaitOn::Page(file, page) => self.files.get(file).cache.reading_bio(page)?,
             WaitOn::Bio(tag) => tag,
+            WaitOn::SwapIn(frame) => self.ios.find(IoKind::SwapIn { frame })?,
+            WaitOn::PageWritten(frame) => self.ios.find(self.write_of(frame)?)?,
             // Whoever begins to wait for several has usually submitted the last of them just before.
             WaitOn::Writeback(_) | WaitOn::Log | WaitOn::Direct | WaitOn::Metadata(_) => self.ios.last?,
             _ => return None,
@@ -253,7 +298,7 @@ impl World {
             (WaitOn::Direct, IoKind::Direct { task: of }) => task == of,
             (WaitOn::Metadata(block), IoKind::Metadata { block: of }) => block == of,
             (WaitOn::Log, kind) => kind == IoKind::Log,
-            (WaitOn::Page(..) | WaitOn::Bio(_), _) => true,
+            (WaitOn::Page(..) | WaitOn::Bio(_) | WaitOn::PageWritten(_) | WaitOn::SwapIn(_), _) => true,
             _ => false,
         };
         is_meant.then(|| self.ios.stamped(tag)).flatten()

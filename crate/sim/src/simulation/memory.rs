@@ -2,29 +2,27 @@
 //!
 //! *Models:* the costs of faults and of reclaim on a CPU, two reclaimers in each other's way, naps that end at a tick or when the
 //! block layer says so, mappings that lose the pages reclaim takes.
-//! *Does not model:* the OOM killer's choice (the run ends there), pages of the page cache that only system calls use.
+//! *Does not model:* memory for bios, requests and slabs.
 //! *Follows:* docs/model/reclaim.md, sections 0.5, 2.9 and 5.1.
 
+use super::BlockedTask;
+use super::oom::LastPage;
 use super::operation::Outcome;
+use super::resident::Mapping;
 use super::world::{Event, World};
-use crate::fs::FileId;
-use crate::mm::{
-    Caller, FrameId, Kswapd, Memory, Nap, NapQueue, NewPage, Owner, OwnerInfo, PageTable, Request, Work,
-};
+use crate::mm::{Caller, FrameId, Kswapd, Memory, Nap, NapQueue, Owner, PageWrite, Request, Work};
 use crate::observe::{BUCKETS, Series};
 use crate::task::{TaskId, WaitOn};
+use std::collections::VecDeque;
 
 /// Even a step without a page takes some time, in nanoseconds.
 const LEAST_STEP_NS: u64 = 100;
+/// After so many steps in a row without a page a reclaimer goes round in circles: its steps are taken together, more and more of them,
+const FREE_STEPS: u32 = 256;
+/// up to 2 to this power, which take most of a millisecond.
+const FREE_STEPS_SHIFT_MAX: u32 = 13;
 /// Buckets of series as wide as this at first; they double as the run goes on.
 const FINEST_BUCKET_NS: u64 = 1_000_000;
-
-/// A mapping of a file.
-#[derive(Clone, Debug)]
-pub(crate) struct Mapping {
-    pub(crate) file: FileId,
-    pub(crate) table: PageTable,
-}
 
 /// Memory, kswapd, and what the tasks have to do with them.
 #[derive(Clone, Debug)]
@@ -33,8 +31,22 @@ pub(crate) struct MachineMemory {
     pub(crate) kswapd: Kswapd,
     /// By number of the owner.
     pub(crate) mappings: Vec<Mapping>,
+    /// The number of each file's mapping; above all numbers if it has none.
+    pub(super) by_file: Vec<u32>,
+    /// Frames that a task has taken for pages it is about to add.
+    pub(crate) held: Vec<Vec<FrameId>>,
+    /// Writes that a task has begun as a reclaimer and has yet to submit.
+    pub(super) to_write: Vec<VecDeque<PageWrite>>,
+    /// Whose page was last written to each swap slot.
+    pub(super) slot_owners: Vec<Owner>,
+    /// Numbers of regions that are gone.
+    pub(super) free_regions: Vec<u32>,
+    /// Frames to be freed as soon as nobody has them in hand.
+    pub(super) orphans: Vec<FrameId>,
     /// Until when each CPU is in the middle of a batch of reclaim, in nanoseconds.
     reclaims_until_ns: Vec<u64>,
+    /// Steps of reclaim without a page that each task has taken in a row.
+    free_steps: Vec<u32>,
     /// What each task's last slow allocation came to; taken by whoever asked.
     granted: Vec<Option<Option<FrameId>>>,
     /// CPU time of tasks on the allocator's slow path, in nanoseconds.
@@ -43,7 +55,11 @@ pub(crate) struct MachineMemory {
     pub(crate) free: Vec<Series>,
     /// Pages looked at over time: by kswapd, by tasks that want memory.
     pub(crate) scanned: [Series; 2],
-    /// A task has called the OOM killer.
+    /// When a page was last handed out or given back, as far as those who want one have noticed.
+    pub(super) last_page: LastPage,
+    /// Tasks that want memory and can never get any, with what each waits for.
+    pub(super) hopeless: Vec<BlockedTask>,
+    /// A task has called the OOM killer, and there was nobody to kill.
     pub(crate) out_of_memory: Option<TaskId>,
 }
 
@@ -53,34 +69,23 @@ impl MachineMemory {
         Self {
             kswapd: Kswapd::new(0),
             mappings: Vec::new(),
+            by_file: Vec::new(),
+            held: vec![Vec::new(); tasks],
+            to_write: vec![VecDeque::new(); tasks],
+            slot_owners: Vec::new(),
+            free_regions: Vec::new(),
+            orphans: Vec::new(),
             reclaims_until_ns: vec![0; cpus],
+            free_steps: vec![0; tasks],
             granted: vec![None; tasks],
             direct_reclaim_ns: 0,
             free: memory.zones().iter().map(|_| series()).collect(),
             scanned: [series(), series()],
+            last_page: LastPage::default(),
+            hopeless: Vec::new(),
             out_of_memory: None,
             memory,
         }
-    }
-
-    /// The number of the file's mapping, which is made if there is none yet.
-    pub(crate) fn map(&mut self, file: FileId) -> u32 {
-        if let Some(known) = self.mappings.iter().position(|mapping| mapping.file == file) {
-            return known as u32;
-        }
-        let info = OwnerInfo { has_writepage: true, device: 1, ..OwnerInfo::default() };
-        self.mappings.push(Mapping { file, table: PageTable::default() });
-        self.memory.add_owner(info)
-    }
-
-    /// Puts a page that was just allocated into a mapping.
-    pub(crate) fn add_mapped(&mut self, mapping: u32, page: u32, frame: FrameId, cpu: usize) {
-        let owner = Owner { mapping, index: page };
-        let new = NewPage { owner, anon: false, mapped: true, dirty: false, active: false };
-        self.memory.add_page(frame, &new, cpu);
-        self.mappings[mapping as usize].table.set(page, frame);
-        self.memory.vmstat.pgfault += 1;
-        self.memory.vmstat.pgmajfault += 1;
     }
 
     /// A nap's length so far is told, now that it is over.
@@ -110,8 +115,14 @@ impl World {
     pub(crate) fn reclaim_cost_ns(&mut self, me: TaskId, work: &Work) -> u64 {
         let plain = u64::from(work.looked_at) * self.host.scan_page_ns
             + u64::from(work.freed) * self.host.free_page_ns;
-        if plain == 0 {
-            return LEAST_STEP_NS;
+        if let Some(memory) = &mut self.memory {
+            let free_steps = &mut memory.free_steps[me.index()];
+            *free_steps = if plain == 0 { *free_steps + 1 } else { 0 };
+            if plain == 0 {
+                *free_steps = (*free_steps).min(2 * FREE_STEPS);
+                let circles = free_steps.saturating_sub(FREE_STEPS) / 16;
+                return LEAST_STEP_NS << circles.min(FREE_STEPS_SHIFT_MAX);
+            }
         }
         let cpu = self.scheduler.cpu_of(me).unwrap_or(0);
         let now_ns = self.now_ns;
@@ -130,26 +141,41 @@ impl World {
         cost_ns
     }
 
-    /// Carries out what memory management has asked the rest of the machine for.
-    pub(crate) fn follow_up_memory(&mut self) {
+    /// Carries out what memory management has asked the rest of the machine for, on behalf of `me`.
+    pub(crate) fn follow_up_memory(&mut self, me: TaskId) {
         let now_ns = self.now_ns;
         let Some(memory) = &mut self.memory else { return };
         for (series, zone) in memory.free.iter_mut().zip(memory.memory.zones()) {
             series.set(now_ns, zone.free.max(0).unsigned_abs());
         }
         if memory.memory.out.is_empty() {
+            self.free_orphans();
             return;
         }
         let mut out = std::mem::take(&mut memory.memory.out);
+        // A page is unmapped before it is written or taken, so this order is safe.
+        for unmapped in &out.unmapped {
+            if let Some(mapping) = memory.mappings.get_mut(unmapped.owner.mapping as usize) {
+                mapping.table.clear(unmapped.owner.index);
+                mapping.cache(unmapped.owner.index, unmapped.frame);
+            }
+        }
+        for write in &out.writes {
+            self.page_out(me, write);
+        }
+        if !out.writes.is_empty() {
+            self.note_dirty_pages();
+        }
         for removed in &out.removed {
-            let Some(mapping) = memory.mappings.get_mut(removed.owner.mapping as usize) else { continue };
-            mapping.table.clear(removed.owner.index);
-            self.files.get_mut(mapping.file).cache.forget(removed.owner.index);
+            self.page_removed(removed);
         }
         let (wakes_kswapd, wakes_flushers_pages) = (out.wake_kswapd, out.wake_flushers_pages);
         out.clear();
-        // Keep the allocations.
-        memory.memory.out = out;
+        if let Some(memory) = &mut self.memory {
+            // Keep the allocations.
+            memory.memory.out = out;
+        }
+        self.free_orphans();
         if wakes_flushers_pages != 0 {
             self.wake_flushers(wakes_flushers_pages);
         }

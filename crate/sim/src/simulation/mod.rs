@@ -6,12 +6,17 @@
 //! on any CPU but the first.
 //! *Follows:* ARCHITECTURE.md, rules 1, 4, 6 and 7.
 
+mod anonymous;
 mod charge;
 mod cpu;
 mod io;
 mod memory;
+#[cfg(test)]
+mod memory_tests;
+mod oom;
 mod operation;
 mod process;
+mod resident;
 mod setup;
 #[cfg(test)]
 mod tests;
@@ -83,7 +88,7 @@ pub enum End {
     AllExited,
     /// The scenario's limit of events is reached: what was measured covers less time than asked for.
     EventLimit,
-    /// A request for memory could only be met by killing somebody: who asked, and how memory stood.
+    /// A request for memory could only be met by killing somebody, and there was nobody to kill: who asked, and how memory stood.
     OutOfMemory(BlockedTask),
     /// Processes wait, and nothing can ever wake them.
     Deadlock(Vec<BlockedTask>),
@@ -175,6 +180,9 @@ impl Simulation {
             if self.world.run_ready_cpu() {
                 if let Some(asker) = self.world.out_of_memory() {
                     return self.finish(End::OutOfMemory(asker));
+                }
+                if let Some(hopeless) = self.world.take_hopeless() {
+                    return self.finish(End::Deadlock(hopeless));
                 }
                 continue;
             }

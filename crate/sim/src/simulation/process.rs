@@ -12,6 +12,8 @@ pub(crate) struct Handle {
     pub(crate) file: Option<FileId>,
     /// Where the next sequential access begins, in bytes.
     pub(crate) position_bytes: u64,
+    /// The anonymous region that it stands for instead: its number, its pages.
+    pub(crate) region: Option<(u32, u32)>,
     /// Readahead's memory of it.
     pub(crate) readahead: Readahead,
 }
@@ -40,10 +42,20 @@ pub(crate) struct Process {
     pub(crate) dice: RandomStream,
     /// Files created, for spreading over directories.
     pub(crate) created: u64,
+    /// Mappings of the files that it has mapped, with their pages.
+    pub(crate) mapped_files: Vec<(u32, u32)>,
+    /// It has to die as soon as it can.
+    pub(crate) killed: bool,
     pub(crate) totals: ProcessTotals,
 }
 
 impl Process {
+    /// Everything it has mapped: numbers of the mappings, and their pages.
+    pub(crate) fn mappings(&self) -> Vec<(u32, u32)> {
+        let regions = self.handles.iter().filter_map(|handle| handle.region);
+        regions.chain(self.mapped_files.iter().copied()).collect()
+    }
+
     /// The value of an operand, drawn if it has to be.
     pub(crate) fn draw(&mut self, operand: Operand) -> u64 {
         match operand {
@@ -67,6 +79,8 @@ pub struct ProcessTotals {
     pub written_bytes: u64,
     /// Files created.
     pub files_created: u64,
+    /// The OOM killer has chosen it.
+    pub killed: bool,
     /// Page faults that had to find memory for a page.
     pub faults: u64,
     /// How long each of these took, in nanoseconds.

@@ -18,6 +18,7 @@ use crate::workload::{ProcessSpec, Program, Workload};
 use crate::writeback::{DIRTYABLE_PAGES, DirtyLimits, PDFLUSH_MAX, Writeback, dirtyable_pages};
 use std::collections::VecDeque;
 use std::fmt;
+use std::ops::Range;
 
 /// Kernel threads run at the default I/O priority unless they ask for another.
 const DEFAULT_PRIORITY: u8 = 4;
@@ -56,7 +57,9 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
     let device = AnyDevice::new(&machine.device, scenario.seed).map_err(NotStarted::Device)?;
     let capacity_sectors = device.capacity_sectors();
     let journal_blocks = u64::from(machine.file_system.journal_mib) * BLOCKS_PER_MIB;
-    let (mut files, layout, workload_files) = files(&scenario.workload, capacity_sectors, journal_blocks);
+    let swap = machine.memory.swap_area(capacity_sectors);
+    let areas = (capacity_sectors, journal_blocks, swap.clone());
+    let (mut files, layout, workload_files) = files(&scenario.workload, areas);
     let metadata = Metadata::new(&layout, files.len() as u64);
     let mut people = People::new(scenario.seed);
     let layout_of_memory = machine.memory.layout();
@@ -76,7 +79,11 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
     let mut memory = match layout_of_memory {
         Some(layout) => {
             let memory = Memory::new(&layout, kernel.policy.mm.clone(), cpus, machine.hz);
-            let memory = memory.map_err(NotStarted::Memory)?;
+            let mut memory = memory.map_err(NotStarted::Memory)?;
+            if !swap.is_empty() {
+                let pages = (swap.end - swap.start) / u64::from(PAGE_SECTORS);
+                memory.add_swap(pages as u32 - 1, 1, device.is_non_rotational());
+            }
             Some(Box::new(MachineMemory::new(memory, cpus, people.tasks.len())))
         }
         None => None,
@@ -124,6 +131,7 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
         queue: BlockQueue::new(kernel.policy.block, kernel.limits, kernel.elevator, device, clock),
         policy: kernel.policy.fs,
         block_out: BlockOut::default(),
+        swap_start: swap.start,
         memory,
         block_due_ns: None,
         recorder,
@@ -153,10 +161,14 @@ pub(super) fn world(scenario: &Scenario) -> Result<World, NotStarted> {
     Ok(world)
 }
 
-fn files(workload: &Workload, capacity_sectors: u64, journal_blocks: u64) -> (Files, Layout, Vec<FileId>) {
+/// Files, and where everything lies: `areas` are the device's capacity in sectors, the journal's blocks, and the swap area's sectors.
+fn files(
+    workload: &Workload,
+    (capacity_sectors, journal_blocks, swap): (u64, u64, Range<u64>),
+) -> (Files, Layout, Vec<FileId>) {
     let place =
         |file: &crate::workload::FileSpec| Files::place(capacity_sectors, file.at_per_mille, file.size_bytes);
-    let taken: Vec<(u64, u64)> = workload
+    let mut taken: Vec<(u64, u64)> = workload
         .files
         .iter()
         .map(|file| {
@@ -164,6 +176,9 @@ fn files(workload: &Workload, capacity_sectors: u64, journal_blocks: u64) -> (Fi
             (start, start + file.size_bytes.div_ceil(PAGE_BYTES) * u64::from(PAGE_SECTORS))
         })
         .collect();
+    if !swap.is_empty() {
+        taken.push((swap.start, swap.end));
+    }
     let layout = Layout::new(capacity_sectors, journal_blocks * u64::from(PAGE_SECTORS), &taken);
     let mut files = Files::new(&layout);
     let ids = workload
@@ -276,6 +291,8 @@ impl People {
                 handles: vec![Handle::default(); specification.handles.len()],
                 dice,
                 created: 0,
+                mapped_files: Vec::new(),
+                killed: false,
                 totals: ProcessTotals {
                     marks: vec![MarkTotals::default(); specification.marks.len()],
                     ..ProcessTotals::default()

@@ -123,6 +123,8 @@ pub struct World {
     pub(crate) periodic_events: usize,
     pub(crate) queue: BlockQueue,
     pub(crate) block_out: BlockOut,
+    /// The first sector of the swap area.
+    pub(crate) swap_start: u64,
     /// Memory, where it is simulated.
     pub(crate) memory: Option<Box<MachineMemory>>,
     /// When the queue next has to be looked after.
@@ -251,6 +253,12 @@ impl World {
         self.processes.get_mut(index)
     }
 
+    /// Whether a process has to die.
+    pub(crate) fn is_killed(&self, task: TaskId) -> bool {
+        let index = task.index().checked_sub(self.first_process());
+        index.and_then(|index| self.processes.get(index)).is_some_and(|process| process.killed)
+    }
+
     /// What a wait is for, in words, names resolved.
     pub(crate) fn explain(&self, on: WaitOn) -> String {
         match on {
@@ -352,24 +360,6 @@ impl World {
             && self.metadata.dirty() == 0
     }
 
-    /// Who has called the OOM killer, and how memory stands.
-    pub(crate) fn out_of_memory(&self) -> Option<super::BlockedTask> {
-        let memory = self.memory.as_ref()?;
-        let asker = memory.out_of_memory?;
-        let zones = memory.memory.zones().iter().filter(|zone| zone.is_populated()).map(|zone| {
-            let [min, _, _] = zone.marks;
-            format!("{}: {} of {} pages free (min {min})", zone.kind.name(), zone.free, zone.present)
-        });
-        let tables = self.page_table_pages();
-        Some(super::BlockedTask {
-            task: self.tasks[asker.index()].name.clone(),
-            waits_for: format!(
-                "a page; {}; page tables {tables} pages",
-                zones.collect::<Vec<_>>().join(", ")
-            ),
-        })
-    }
-
     #[inline]
     pub(crate) fn record(&mut self, by: Option<TaskId>, kind: TraceKind) {
         self.recorder.set_context(self.now_ns, super::by(by));
@@ -403,6 +393,7 @@ impl World {
         self.check_pages();
         if let Some(memory) = &self.memory {
             memory.memory.check();
+            self.check_frames();
         }
         let ended = self.tasks.iter().filter(|task| task.state == TaskState::Exited).count();
         assert_eq!(ended + self.processes_left, self.processes.len());

@@ -11,15 +11,15 @@ use crate::task::WaitOn;
 use crate::workload::{FileSpec, HandleId, Operand, Pattern, ProcessSpec, Step, Times, Workload};
 use crate::writeback::WaitSite;
 
-const MS: u64 = 1_000_000;
-const SECOND: u64 = 1000 * MS;
-const MIB: u64 = 1 << 20;
+pub(super) const MS: u64 = 1_000_000;
+pub(super) const SECOND: u64 = 1000 * MS;
+pub(super) const MIB: u64 = 1 << 20;
 const FILE: HandleId = HandleId(0);
 /// The device moves so much in a second.
 const BYTES_PER_S: u64 = 50_000_000;
 
 /// A machine with a device of a known rate and `mib` MiB of memory.
-fn scenario(release: &str, mib: u32, processes: Vec<ProcessSpec>, time_ns: u64) -> Scenario {
+pub(super) fn scenario(release: &str, mib: u32, processes: Vec<ProcessSpec>, time_ns: u64) -> Scenario {
     let device = DeviceOptions::Server(ServerOptions {
         bandwidth_bytes_per_s: BYTES_PER_S,
         transfers_serialised: true,
@@ -47,7 +47,7 @@ fn scenario(release: &str, mib: u32, processes: Vec<ProcessSpec>, time_ns: u64) 
     }
 }
 
-fn process(name: &str, steps: Vec<Step>) -> ProcessSpec {
+pub(super) fn process(name: &str, steps: Vec<Step>) -> ProcessSpec {
     ProcessSpec {
         name: name.into(),
         count: 1,
@@ -61,7 +61,7 @@ fn process(name: &str, steps: Vec<Step>) -> ProcessSpec {
 }
 
 /// Writes so much in calls of 1 MiB, then sleeps.
-fn dd(bytes: u64) -> ProcessSpec {
+pub(super) fn dd(bytes: u64) -> ProcessSpec {
     let write = Step::Write {
         handle: FILE,
         bytes: Operand::Fixed(bytes),
@@ -87,11 +87,11 @@ fn reader() -> ProcessSpec {
 }
 
 /// Streams through a mapping of a sparse file that is larger than memory.
-fn stream(bytes: u64) -> ProcessSpec {
+pub(super) fn stream(bytes: u64) -> ProcessSpec {
     let steps = vec![
         Step::Create { handle: FILE, directories: 1 },
         Step::Truncate { handle: FILE, bytes },
-        Step::Touch { handle: FILE, bytes: None, pattern: Pattern::Sequential },
+        Step::Touch { handle: FILE, bytes: None, pattern: Pattern::Sequential, writes_percent: None },
     ];
     process("stream", steps)
 }
@@ -103,13 +103,13 @@ fn started(scenario: &Scenario) -> Simulation {
     simulation
 }
 
-fn run(scenario: &Scenario) -> Simulation {
+pub(super) fn run(scenario: &Scenario) -> Simulation {
     let mut simulation = started(scenario);
     while let Advance::More(_) = simulation.advance(Budget::events(u64::MAX)) {}
     simulation
 }
 
-fn find(simulation: &Simulation, name: &str) -> TaskId {
+pub(super) fn find(simulation: &Simulation, name: &str) -> TaskId {
     let at = simulation.world().tasks().iter().position(|task| task.name == name);
     TaskId(at.expect("there is such a task") as u32)
 }
@@ -132,7 +132,7 @@ fn waits(trace: &[TraceEvent], kind: WaitKind) -> Vec<(u64, u64)> {
     waits
 }
 
-const RELEASES: [&str; 6] = ["2.6.30", "2.6.31", "2.6.32", "2.6.35", "2.6.36", "2.6.38"];
+pub(super) const RELEASES: [&str; 6] = ["2.6.30", "2.6.31", "2.6.32", "2.6.35", "2.6.36", "2.6.38"];
 
 /// Section 6.4: a writer faster than the disk goes at the disk's rate, with dirty and writeback pages between the middle of
 /// the thresholds and the upper one. Method: 128 MiB of memory, a disk of 50 MB/s, looked at ten times a second. Every 5 s the

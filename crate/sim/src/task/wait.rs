@@ -38,8 +38,12 @@ pub enum WaitOn {
     Meet(u32),
     /// Congestion to end, or a time-out (`congestion_wait`), on one of the two global queues or on both.
     Congestion(NapQueue),
+    /// The page in a frame to be read from swap.
+    SwapIn(FrameId),
     /// The page in a frame to be written, by whomever.
     PageWritten(FrameId),
+    /// A process that was killed to give its memory back.
+    Killed,
     /// Fewer pages to be dirty: a writer that is held up sleeps for some time, or until congestion ends on this queue.
     Throttle(Option<NapQueue>),
     /// Another task to finish writing a file back; `None` is the metadata.
@@ -53,7 +57,7 @@ impl WaitOn {
     #[must_use]
     pub fn kind(self) -> WaitKind {
         match self {
-            Self::Page(..) => WaitKind::Read,
+            Self::Page(..) | Self::SwapIn(_) => WaitKind::Read,
             Self::Writeback(_)
             | Self::Bio(_)
             | Self::Direct
@@ -66,7 +70,7 @@ impl WaitOn {
             Self::Time => WaitKind::Sleep,
             Self::Work => WaitKind::Work,
             Self::Meet(_) => WaitKind::Start,
-            Self::Congestion(_) => WaitKind::Congestion,
+            Self::Congestion(_) | Self::Killed => WaitKind::Congestion,
             Self::Throttle(_) => WaitKind::Throttle,
             Self::Doze => WaitKind::Work,
         }
@@ -94,6 +98,8 @@ impl WaitOn {
             Self::Throttle(_) => "fewer pages to be dirty".into(),
             Self::BusyFile(Some(file)) => format!("another task that writes file {}", file.0),
             Self::BusyFile(None) => "another task that writes metadata".into(),
+            Self::Killed => "a process to die and give its memory back".into(),
+            Self::SwapIn(_) => "a page to be read from swap".into(),
             Self::PageWritten(_) => "a page to be written that reclaim wants".into(),
             Self::Doze => "something to do, or a tenth of a second".into(),
             Self::Meet(barrier) => format!("the other processes at barrier {barrier}"),
@@ -105,7 +111,14 @@ impl WaitOn {
     pub fn is_io(self) -> bool {
         matches!(
             self,
-            Self::Page(..) | Self::Writeback(_) | Self::Bio(_) | Self::Direct | Self::Log | Self::Metadata(_)
+            Self::Page(..)
+                | Self::Writeback(_)
+                | Self::Bio(_)
+                | Self::Direct
+                | Self::Log
+                | Self::Metadata(_)
+                | Self::PageWritten(_)
+                | Self::SwapIn(_)
         )
     }
 

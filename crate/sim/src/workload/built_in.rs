@@ -25,6 +25,8 @@ pub const ALL: &[BuiltIn] = &[
     BuiltIn { name: "direct-writer", toml: include_str!("../../workloads/direct-writer.toml") },
     BuiltIn { name: "mapped-file-stream", toml: include_str!("../../workloads/mapped-file-stream.toml") },
     BuiltIn { name: "big-writer", toml: include_str!("../../workloads/big-writer.toml") },
+    BuiltIn { name: "reader-and-writer", toml: include_str!("../../workloads/reader-and-writer.toml") },
+    BuiltIn { name: "anonymous-hog", toml: include_str!("../../workloads/anonymous-hog.toml") },
     BuiltIn { name: "buffered-writers", toml: include_str!("../../workloads/buffered-writers.toml") },
 ];
 

@@ -160,7 +160,7 @@ fn check_process(workload: &Workload, index: usize, process: &ProcessSpec, fault
 }
 
 /// What a handle refers to at a point of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 enum Handle {
     /// No file yet, or one that was removed.
     Nothing,
@@ -168,6 +168,8 @@ enum Handle {
     Closed,
     /// An open file.
     Open,
+    /// An anonymous region.
+    Region,
     /// Anything: a fault was reported, and one is enough.
     Unknown,
 }
@@ -261,8 +263,21 @@ impl Checker<'_> {
                 }
                 TIMED
             }
-            Step::Touch { handle, bytes, .. } => {
-                self.needs(*handle, &[Handle::Open], number, handles);
+            Step::MapAnonymous { handle, bytes } => {
+                if *bytes == 0 || *bytes > MAX_HOLE_BYTES {
+                    self.fault(number, "a region has 1 byte to 1 TiB", "");
+                }
+                self.opens(*handle, number, handles);
+                self.set(*handle, Handle::Region, handles);
+                FREE
+            }
+            Step::Touch { handle, bytes, writes_percent, .. } => {
+                let wanted = [Handle::Open, Handle::Region];
+                // Files are only read.
+                self.needs(*handle, &wanted[usize::from(writes_percent.is_some())..], number, handles);
+                if writes_percent.is_some_and(|percent| percent > 100) {
+                    self.fault(number, "0 to 100 of a hundred uses write", "");
+                }
                 let (low, high) = bytes.map_or((1, 1), ends);
                 if low == 0 || low > high || high > MAX_HOLE_BYTES {
                     self.fault(number, "1 byte to 1 TiB are touched, in a range that runs forward", "");
@@ -275,8 +290,10 @@ impl Checker<'_> {
                 FREE
             }
             Step::Close(handle) => {
-                self.needs(*handle, &[Handle::Open], number, handles);
-                self.set(*handle, Handle::Closed, handles);
+                self.needs(*handle, &[Handle::Open, Handle::Region], number, handles);
+                let was = handles.get(usize::from(handle.0)).copied();
+                let is_region = was == Some(Handle::Region);
+                self.set(*handle, if is_region { Handle::Nothing } else { Handle::Closed }, handles);
                 FREE
             }
             Step::Unlink(handle) => {
@@ -347,10 +364,10 @@ impl Checker<'_> {
         for (index, (before, after)) in before.iter().zip(after).enumerate() {
             let name = self.process.handles.get(index).map_or("?", String::as_str);
             let message = match (before, after) {
-                (Handle::Nothing | Handle::Closed, Handle::Open) => {
+                (Handle::Nothing | Handle::Closed, Handle::Open | Handle::Region) => {
                     format!("a round leaves \"{name}\" open, and the next would open it again")
                 }
-                (Handle::Open, Handle::Closed | Handle::Nothing) => {
+                (Handle::Open | Handle::Region, Handle::Closed | Handle::Nothing) => {
                     format!("a round closes \"{name}\", which the next would still need")
                 }
                 (Handle::Closed, Handle::Nothing) => {
@@ -390,7 +407,7 @@ impl Checker<'_> {
         for (index, (first, other)) in first.iter_mut().zip(other).enumerate() {
             if *first == Handle::Unknown || *other == Handle::Unknown {
                 *first = Handle::Unknown;
-            } else if (*first == Handle::Open) != (*other == Handle::Open) {
+            } else if first != other && [*first, *other].iter().any(|&state| state >= Handle::Open) {
                 let name = self.process.handles.get(index).map_or("?", String::as_str);
                 let message = format!("\"{name}\" is open after one branch and not after another");
                 let spot = Spot::Step { process: self.index, step: number };
@@ -402,11 +419,11 @@ impl Checker<'_> {
     }
 
     fn opens(&mut self, handle: HandleId, number: usize, handles: &mut [Handle]) {
-        if handles.get(usize::from(handle.0)) == Some(&Handle::Open) {
+        if matches!(handles.get(usize::from(handle.0)), Some(Handle::Open | Handle::Region)) {
             let message = format!("\"{}\" is open already", self.name(handle));
             self.fault(number, message, "close it first, or open the file under another name");
         }
-        self.needs(handle, &[Handle::Nothing, Handle::Closed, Handle::Open], number, handles);
+        self.needs(handle, &[Handle::Nothing, Handle::Closed, Handle::Open, Handle::Region], number, handles);
         self.set(handle, Handle::Open, handles);
     }
 

@@ -32,7 +32,7 @@ impl Workload {
     pub fn needs_memory(&self) -> bool {
         fn any(steps: &[Step]) -> bool {
             steps.iter().any(|step| match step {
-                Step::Touch { .. } => true,
+                Step::Touch { .. } | Step::MapAnonymous { .. } => true,
                 Step::Repeat { body, .. } => any(body),
                 Step::Choose(branches) => branches.iter().any(|branch| any(&branch.steps)),
                 _ => false,
@@ -199,15 +199,25 @@ pub enum Step {
         /// Its new length, in bytes.
         bytes: u64,
     },
-    /// Maps the file, shared and without readahead (`MADV_RANDOM`), and uses one byte of every page in turn. Needs a machine
-    /// whose memory is simulated.
+    /// Maps an anonymous region, opened as a handle. It goes when the handle is closed or the process ends. Needs a machine whose memory
+    /// is simulated.
+    MapAnonymous {
+        /// The handle.
+        handle: HandleId,
+        /// Its size in bytes.
+        bytes: u64,
+    },
+    /// Uses one byte of every page of a region or a file in turn. A file is mapped for that, shared and without
+    /// readahead (`MADV_RANDOM`). Needs a machine whose memory is simulated.
     Touch {
-        /// The file.
+        /// The region or file.
         handle: HandleId,
         /// How much of it, from its beginning or at random pages; all of it once if `None`.
         bytes: Option<Operand>,
         /// In which order.
         pattern: Pattern,
+        /// How many of a hundred uses write, for a region: 0 to 100, all of them if `None`. Files are only read.
+        writes_percent: Option<u32>,
     },
     /// Drops the file's clean pages from the page cache (`POSIX_FADV_DONTNEED`).
     DropCache(HandleId),

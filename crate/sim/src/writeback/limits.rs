@@ -2,12 +2,13 @@
 //!
 //! *Models:* the background and the dirty threshold as shares of dirtyable memory, the least dirty share, a device's and a
 //! task's part of it, the interval between looks, the writer's own chunk.
-//! *Does not model:* `dirty_bytes`, the bonus of real-time tasks and of the NFS server, min_ratio and max_ratio of a device,
+//! *Does not model:* the bonus of real-time tasks and of the NFS server, min_ratio and max_ratio of a device,
 //! the per-CPU error of counters.
 //! *Follows:* docs/model/reclaim.md, sections 6.1 and 6.4; Linux 2.6.31, `mm/page-writeback.c`, `get_dirty_limits`,
 //! `determine_dirtyable_memory`, `writeback_set_ratelimit`, `sync_writeback_pages`.
 
 use super::proportion::Share;
+use crate::fs::PAGE_BYTES;
 use crate::kernel::WritebackPolicy;
 use crate::mm::{Memory, ZoneKind};
 
@@ -44,8 +45,14 @@ impl DirtyLimits {
     #[must_use]
     pub fn new(dirtyable_pages: u64, policy: &WritebackPolicy) -> Self {
         let share = |percent: u32| dirtyable_pages * u64::from(percent) / 100;
-        let dirty_pages = share(policy.dirty_ratio_percent.max(DIRTY_RATIO_LEAST_PERCENT));
-        let background_pages = share(policy.background_ratio_percent);
+        let dirty_pages = match policy.dirty_bytes {
+            0 => share(policy.dirty_ratio_percent.max(DIRTY_RATIO_LEAST_PERCENT)),
+            bytes => bytes.div_ceil(PAGE_BYTES),
+        };
+        let background_pages = match policy.background_bytes {
+            0 => share(policy.background_ratio_percent),
+            bytes => bytes.div_ceil(PAGE_BYTES),
+        };
         let is_below = background_pages < dirty_pages;
         Self { background_pages: if is_below { background_pages } else { dirty_pages / 2 }, dirty_pages }
     }
@@ -104,6 +111,8 @@ mod tests {
         assert_eq!(limits.free_run_pages(), 72_000);
         let low = WritebackPolicy { dirty_ratio_percent: 1, ..policy("2.6.31") };
         assert_eq!(DirtyLimits::new(1000, &low), DirtyLimits { background_pages: 25, dirty_pages: 50 });
+        let bytes = WritebackPolicy { dirty_bytes: 81_921, background_bytes: 40_960, ..policy("2.6.31") };
+        assert_eq!(DirtyLimits::new(480_000, &bytes), DirtyLimits { background_pages: 10, dirty_pages: 21 });
     }
 
     /// Section 6.1: a device's part follows what it has written, the room that is left caps it, and a task that dirties

@@ -110,13 +110,23 @@ prop_compose! {
         device in prop_oneof![servers(capacities), arrays(capacities), disks(capacities), ssds(capacities)],
         file_system in file_systems(journals),
         // So little that writers are held up, or so much that they are not.
-        memory_mib in one_of(&[0u32, 32, 64, 256]),
+        memory_mib in one_of(&[0u32, 32, 32, 64, 256]),
+        // Of 32 MiB perhaps less than 4 are left, so that everybody has to reclaim.
+        is_tight in any::<bool>(),
+        swap_mib in one_of(&[0u32, 1, 16]),
         interrupt_ns in one_of(&[0u64, 5000]),
         jitter_per_mille in one_of(&[0u64, 20, 500]),
     ) -> Machine {
         let mut machine =
             Machine { cpus, hz, exact_timers, device, file_system, ..Machine::default() };
-        machine.memory.size_mib = memory_mib;
+        let memory = &mut machine.memory;
+        memory.size_mib = memory_mib;
+        if memory_mib == 32 && is_tight {
+            (memory.dma_taken, memory.dma32_taken) = (3000, 3700);
+        }
+        if memory_mib != 0 {
+            memory.swap_mib = swap_mib;
+        }
         machine.host.interrupt_ns = interrupt_ns;
         machine.host.jitter_per_mille = jitter_per_mille;
         machine

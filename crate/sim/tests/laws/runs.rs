@@ -104,6 +104,15 @@ pub(crate) fn check_marks(world: &World) -> Result<(), String> {
     Ok(())
 }
 
+/// A process naps for memory that it may never get: nothing can be reclaimed, and by the kernel's own rules nobody is killed either.
+/// Who may not call the file system looks for free pages only after a reclaim that has freed some (docs/model/reclaim.md, section 2.1,
+/// steps 7 and 8), and from 2.6.36 on zones that kswapd has given up may count as reclaimable for ever (section 3.6).
+pub(crate) fn somebody_starves(world: &World) -> bool {
+    let naps = |wait: &stallarium_sim::task::Wait| matches!(wait.on, WaitOn::Congestion(_));
+    let processes = world.tasks().iter().filter(|task| task.kind == TaskKind::Process);
+    processes.filter_map(|task| task.wait.as_ref()).any(naps)
+}
+
 /// Nothing is under way and nothing dirty.
 pub(crate) fn check_quiet(world: &World) -> Result<(), String> {
     let queue = world.queue();
@@ -131,7 +140,8 @@ pub(crate) fn check_quiet(world: &World) -> Result<(), String> {
             _ => task.state == TaskState::Exited,
         };
         if !is_at_rest {
-            return Err(format!("{} is {:?}, waiting for {on:?}", task.name, task.state));
+            let memory = world.memory().map(|memory| (memory.user_pages(), memory.vmstat));
+            return Err(format!("{} is {:?}, waiting for {on:?}: {memory:?}", task.name, task.state));
         }
     }
     Ok(())

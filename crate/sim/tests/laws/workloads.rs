@@ -44,6 +44,7 @@ enum Access {
     Sync { data_only: bool },
     DropCache,
     Rewind,
+    Touch { bytes: u64, pattern: Pattern },
 }
 
 /// A piece of a program.
@@ -60,6 +61,11 @@ enum Piece {
         file: u32,
         accesses: Vec<Access>,
         unlinks: bool,
+    },
+    /// Uses anonymous memory: how much, and how many of a hundred uses write.
+    Region {
+        bytes: u64,
+        touches: Vec<(Option<u64>, Pattern, u32)>,
     },
     Sleep(u64),
     Compute(u64),
@@ -85,12 +91,25 @@ fn transfer() -> impl Strategy<Value = Access> {
         })
 }
 
+fn patterns() -> impl Strategy<Value = Pattern> {
+    prop::sample::select(vec![Pattern::Sequential, Pattern::Random])
+}
+
+fn regions() -> impl Strategy<Value = Piece> {
+    let touch = (prop::option::of(1u64..4_000_000), patterns(), 0u32..101);
+    (1u64..12_000_000, prop::collection::vec(touch, 1..4))
+        .prop_map(|(bytes, touches)| Piece::Region { bytes, touches })
+}
+
 fn accesses(syncs: bool) -> impl Strategy<Value = Vec<Access>> {
     let sync = any::<bool>().prop_map(|data_only| Access::Sync { data_only });
     let access = prop_oneof![
         4 => transfer().boxed(),
         1 => Just(Access::DropCache).boxed(),
         1 => Just(Access::Rewind).boxed(),
+        1 => (1u64..4_000_000, patterns())
+            .prop_map(|(bytes, pattern)| Access::Touch { bytes, pattern })
+            .boxed(),
         2 => if syncs { sync.boxed() } else { transfer().boxed() },
     ];
     (transfer(), prop::collection::vec(access, 0..4)).prop_map(|(first, mut rest)| {
@@ -105,6 +124,7 @@ fn pieces(depth: u32, syncs: bool, meets: bool) -> BoxedStrategy<Piece> {
             .prop_map(|(accesses, directories, unlinks)| Piece::New { accesses, directories, unlinks }),
         5 => (0..OLD_FILES, accesses(syncs), prop::bool::weighted(0.05))
             .prop_map(|(file, accesses, unlinks)| Piece::Old { file, accesses, unlinks }),
+        2 => regions(),
         2 => (1..30 * MS).prop_map(Piece::Sleep),
         2 => (1..10 * MS).prop_map(Piece::Compute),
         1 => (0..BARRIERS).prop_map(move |barrier| if meets { Piece::Meet(barrier) } else { Piece::Sleep(MS) }),
@@ -152,6 +172,18 @@ impl Writer {
                 let handle = self.handle();
                 self.work(handle, Step::Open { handle, file: *file }, accesses, *unlinks, false)
             }
+            Piece::Region { bytes, touches } => {
+                let handle = self.handle();
+                let mut steps = vec![Step::MapAnonymous { handle, bytes: *bytes }];
+                steps.extend(touches.iter().map(|&(bytes, pattern, percent)| Step::Touch {
+                    handle,
+                    bytes: bytes.map(Operand::Fixed),
+                    pattern,
+                    writes_percent: Some(percent),
+                }));
+                steps.push(Step::Close(handle));
+                steps
+            }
             Piece::Sleep(ns) => vec![Step::Sleep(Operand::Between(ns / 2 + 1, *ns + 1))],
             Piece::Compute(ns) => vec![Step::Compute(Operand::Between(1, *ns))],
             Piece::Meet(barrier) => vec![Step::Meet(*barrier)],
@@ -195,6 +227,12 @@ impl Writer {
                     }
                 }
                 Access::DropCache => steps.push(Step::DropCache(handle)),
+                Access::Touch { bytes, pattern } => steps.push(Step::Touch {
+                    handle,
+                    bytes: Some(Operand::Fixed(bytes)),
+                    pattern,
+                    writes_percent: None,
+                }),
                 Access::Rewind => steps.push(Step::Rewind(handle)),
             }
         }
@@ -285,7 +323,7 @@ fn scenarios_of(recipe: Recipe) -> impl Strategy<Value = Printed> {
         any::<u64>(),
         50u64..1000,
     )
-        .prop_map(move |(machine, kernel, mut processes, synced, sizes, seed, time_ms)| {
+        .prop_map(move |(mut machine, kernel, mut processes, synced, sizes, seed, time_ms)| {
             let mut time_ns = time_ms * MS;
             if recipe.one_that_syncs {
                 let files: Vec<_> = synced
@@ -303,6 +341,10 @@ fn scenarios_of(recipe: Recipe) -> impl Strategy<Value = Printed> {
                 events = 400_000;
                 time_ns += REST_NS;
                 processes.push(clock(time_ns + 1));
+            }
+            let workload = Workload { processes: processes.clone(), ..Workload::default() };
+            if workload.needs_memory() && !machine.memory.is_simulated() {
+                machine.memory.size_mib = 32;
             }
             let barriers = (0..BARRIERS).map(|barrier| format!("meeting {barrier}")).collect();
             Printed(Scenario {

@@ -11,7 +11,9 @@ const fn block(order: u8, gfp: Gfp) -> Request {
 fn first_fit_at_low() {
     let mut memory = memory_of("2.6.36", 3980, 20_000);
     let low = i64::from(memory.zones()[1].marks[1]);
+    let mut fuse = Fuse::default();
     while memory.zones()[1].free > low {
+        fuse.burn();
         assert!(memory.allocate_at_once(MOVABLE, &task()).is_some());
         assert_eq!(memory.zones()[0].events.pgalloc, 0);
     }
@@ -155,7 +157,9 @@ fn a18_cheap_orders_try_until_oom() {
         let_kswapd_finish(&mut memory);
         let mut allocation = Allocation::new(KERNEL, task());
         let mut kills = 0;
+        let mut fuse = Fuse::default();
         while kills < 3 {
+            fuse.burn();
             match allocation.step(&mut memory) {
                 Step::Oom => kills += 1,
                 Step::Done(frame) => panic!("{release}: {frame:?}"),
@@ -174,7 +178,9 @@ fn a18_cheap_orders_try_until_oom() {
 /// Fills memory with pages that are being written, until no CPU keeps any.
 fn fill_with_writes(memory: &mut Memory) {
     let mapping = file(memory);
+    let mut fuse = Fuse::default();
     loop {
+        fuse.burn();
         let before = memory.nr_free_pages();
         while let Some(frame) = memory.allocate_at_once(MOVABLE, &task()) {
             memory.add_page(frame, &file_page(mapping, 0), 0);
@@ -196,7 +202,9 @@ fn victims_in_reclaim_by_release() {
         // Without the file system there is no OOM killer: the request reclaims again and again.
         let request = Request::page(Gfp::HIGHUSER_MOVABLE.without(Gfp::FS));
         let mut allocation = Allocation::new(request, task());
+        let mut fuse = Fuse::default();
         let nap = loop {
+            fuse.burn();
             match allocation.step(&mut memory) {
                 Step::Nap(nap) if nap.site == NapSite::Retry => break nap,
                 Step::Done(frame) => panic!("{release}: {frame:?}"),
@@ -221,7 +229,9 @@ fn hope_by_release() {
             zone.all_unreclaimable = true;
         }
         let mut allocation = Allocation::new(MOVABLE, task());
+        let mut fuse = Fuse::default();
         let ends = loop {
+            fuse.burn();
             match allocation.step(&mut memory) {
                 Step::Oom => break true,
                 Step::Nap(nap) if nap.site == NapSite::Retry => break false,

@@ -120,7 +120,9 @@ fn kill_is_preceded_by_an_attempt_at_high() {
             })
             .collect();
         let mapping = file(&mut memory);
+        let mut fuse = Fuse::default();
         loop {
+            fuse.burn();
             while let Some(frame) = memory.allocate_at_once(MOVABLE, &task()) {
                 memory.add_page(frame, &file_page(mapping, 0), 0);
                 memory.begin_write(frame);
@@ -138,7 +140,9 @@ fn kill_is_preceded_by_an_attempt_at_high() {
         assert!(zone.passes(Mark::Min, 0, 1, AllocFlags::default()));
         assert_eq!(zone.passes(Mark::High, 0, 1, AllocFlags::default()), !is_killed);
         memory.zones.iter_mut().for_each(|zone| zone.all_unreclaimable = true);
+        let mut fuse = Fuse::default();
         let end = loop {
+            fuse.burn();
             match allocation.step(&mut memory) {
                 Step::Work | Step::Nap(_) => {}
                 end => break end,
@@ -157,7 +161,9 @@ fn no_kill_for_costly_orders() {
         exhaust(&mut memory);
         let_kswapd_finish(&mut memory);
         let mut allocation = Allocation::new(Request { gfp: Gfp::KERNEL, order }, task());
+        let mut fuse = Fuse::default();
         let end = loop {
+            fuse.burn();
             match allocation.step(&mut memory) {
                 Step::Work | Step::Nap(_) => {}
                 end => break end,

@@ -113,7 +113,9 @@ fn no_nap_under_min() {
         let mut memory = Memory::new(&layout, policy("2.6.36"), 2, 250).expect("good");
         let mapping = file(&mut memory);
         // A list whose pages cannot go: kswapd comes to P = 9 without ending the loop.
+        let mut fuse = Fuse::default();
         while memory.zones()[1].free > 1800 {
+            fuse.burn();
             let frame = memory.allocate_at_once(MOVABLE, &task()).expect("above MIN");
             memory.add_page(frame, &file_page(mapping, 0), 0);
             memory.begin_write(frame);
@@ -199,14 +201,18 @@ fn adjust_priority_moves_the_first_nap() {
     let first_nap = |patches: &[&str]| {
         let mut memory = memory_with(patched("2.6.31", patches), 3980, 60_000);
         let mapping = file(&mut memory);
+        let mut fuse = Fuse::default();
         while memory.zones()[1].free > i64::from(memory.zones()[1].marks[0]) + 40 {
+            fuse.burn();
             let frame = memory.allocate_at_once(MOVABLE, &task()).expect("above MIN");
             memory.add_page(frame, &file_page(mapping, 0), 0);
             memory.begin_write(frame);
         }
         memory.kswapd.max_order = 3;
         let mut kswapd = Kswapd::new(1);
+        let mut fuse = Fuse::default();
         loop {
+            fuse.burn();
             match kswapd.step(&mut memory) {
                 Step::Nap(_) => return kswapd.state(),
                 Step::Sleep(_) => panic!("cannot be balanced"),

@@ -24,7 +24,9 @@ fn second_pass(release: &str, order: u8, priority: u8) -> (bool, bool) {
     };
     let mut shrink = shrink_inactive::InactiveShrink::new(1, Lru::InactiveFile, 32, priority);
     let (mut naps, mut waits) = (false, false);
+    let mut fuse = Fuse::default();
     loop {
+        fuse.burn();
         match shrink.step(&mut memory, &mut control) {
             Step::Done(()) => break,
             Step::Nap(nap) => naps |= nap.site == NapSite::Lumpy,

@@ -42,6 +42,18 @@ fn memory_with(policy: MemoryPolicy, dma: u32, dma32: u32) -> Memory {
     Memory::new(&layout, policy, 2, 250).expect("a good layout")
 }
 
+/// Bounds a loop that ends only while the rules are kept: a broken one fails instead of hanging.
+#[derive(Default)]
+struct Fuse(u32);
+
+impl Fuse {
+    /// Another round.
+    fn burn(&mut self) {
+        self.0 += 1;
+        assert!(self.0 < 1_000_000, "no end in sight");
+    }
+}
+
 const MOVABLE: Request = Request::page(Gfp::HIGHUSER_MOVABLE);
 const KERNEL: Request = Request::page(Gfp::KERNEL);
 
@@ -84,7 +96,9 @@ fn run(
 /// Takes kernel pages until a request for one would have to wait, and no CPU keeps any.
 fn exhaust(memory: &mut Memory) -> Vec<FrameId> {
     let mut pages = Vec::new();
+    let mut fuse = Fuse::default();
     loop {
+        fuse.burn();
         let before = pages.len();
         pages.extend(std::iter::from_fn(|| memory.allocate_at_once(KERNEL, &task())));
         memory.drain_all_pages();

@@ -11,7 +11,9 @@ fn hopeless_naps(memory: &mut Memory) -> Vec<Nap> {
     }
     let mut allocation = Allocation::new(MOVABLE, task());
     let mut naps = Vec::new();
+    let mut fuse = Fuse::default();
     loop {
+        fuse.burn();
         match allocation.step(memory) {
             Step::Nap(nap) => {
                 memory.napped(&nap, 1_000_000 * nap.jiffies);

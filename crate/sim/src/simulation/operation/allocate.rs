@@ -1,7 +1,7 @@
 //! A task's way through the allocator's slow path.
 //!
 //! *Models:* one batch of work a step, naps that end at a tick or when requests complete, waiting for a page's write.
-//! *Does not model:* the OOM killer: the run ends where it is called.
+//! *Does not model:* several tasks in the OOM killer at once.
 //! *Follows:* docs/model/reclaim.md, sections 2.9 and 5.1.
 
 use super::Outcome;
@@ -24,6 +24,8 @@ enum Phase {
     /// The nap began at this time.
     Napping(Nap, u64),
     WaitWritten(FrameId),
+    /// Somebody has been killed; the task waits a tick for what that gives back.
+    OutOfMemory,
     Finish(Option<FrameId>),
 }
 
@@ -33,6 +35,9 @@ impl Allocate {
     }
 
     pub(super) fn step(&mut self, world: &mut World, me: TaskId) -> Outcome {
+        if let Some(outcome) = world.submit_page_out(me) {
+            return outcome;
+        }
         match self.phase {
             Phase::Work => self.work(world, me),
             Phase::Nap(nap) => {
@@ -44,6 +49,7 @@ impl Allocate {
                 if let Some(memory) = &mut world.memory {
                     memory.napped(&nap, slept_ns);
                 }
+                world.look_for_hope();
                 self.phase = Phase::Work;
                 Outcome::Continue
             }
@@ -56,6 +62,11 @@ impl Allocate {
                 self.phase = Phase::Work;
                 Outcome::Continue
             }
+            Phase::OutOfMemory => {
+                self.phase = Phase::Work;
+                world.look_for_hope();
+                world.wait_at_most(me, WaitOn::Killed, 1)
+            }
             Phase::Finish(frame) => {
                 if let Some(memory) = &mut world.memory {
                     memory.grant(me, frame);
@@ -66,25 +77,31 @@ impl Allocate {
     }
 
     fn work(&mut self, world: &mut World, me: TaskId) -> Outcome {
+        let is_killed = world.is_killed(me);
         let Some(memory) = &mut world.memory else { return Outcome::Done };
         memory.memory.set_now(world.now_ns);
+        if is_killed {
+            self.allocation.set_dying();
+        }
         let step = self.allocation.step(&mut memory.memory);
         let work = memory.memory.take_work();
-        world.follow_up_memory();
+        world.follow_up_memory(me);
         let cost_ns = world.reclaim_cost_ns(me, &work);
         if let Some(memory) = &mut world.memory {
             memory.direct_reclaim_ns += cost_ns;
         }
         self.phase = match step {
-            Step::Work | Step::Yield => Phase::Work,
+            Step::Yield => {
+                world.look_for_hope();
+                Phase::Work
+            }
+            Step::Work => Phase::Work,
             Step::Nap(nap) => Phase::Nap(nap),
             Step::WaitWritten(frame) => Phase::WaitWritten(frame),
             Step::Done(frame) => Phase::Finish(frame),
             Step::Oom => {
-                if let Some(memory) = &mut world.memory {
-                    memory.out_of_memory = Some(me);
-                }
-                Phase::Work
+                world.out_of_memory_for(me);
+                if world.is_killed(me) { Phase::Work } else { Phase::OutOfMemory }
             }
             // Only kswapd sleeps so.
             Step::Sleep(_) => Phase::Work,

@@ -31,6 +31,9 @@ enum Phase {
 
 impl KswapdThread {
     pub(super) fn step(&mut self, world: &mut World, me: TaskId) -> Outcome {
+        if let Some(outcome) = world.submit_page_out(me) {
+            return outcome;
+        }
         match self.phase {
             Phase::Start => {
                 self.phase = Phase::Work;
@@ -84,7 +87,7 @@ impl KswapdThread {
         memory.kswapd.set_cpu(cpu);
         let step = memory.kswapd.step(&mut memory.memory);
         let work = memory.memory.take_work();
-        world.follow_up_memory();
+        world.follow_up_memory(me);
         let cost_ns = world.reclaim_cost_ns(me, &work);
         self.phase = match step {
             Step::Nap(nap) => Phase::Nap(nap),

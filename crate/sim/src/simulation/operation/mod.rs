@@ -15,9 +15,11 @@ mod names;
 mod pdflush;
 mod program;
 mod read;
+mod reserve;
 mod threads;
 mod throttle;
 mod touch;
+mod touch_region;
 mod truncate;
 mod write;
 mod write_pages;
@@ -37,9 +39,11 @@ pub(crate) use names::{Create, DropCache, Unlink};
 pub(crate) use pdflush::PdflushThread;
 pub(crate) use program::{Interpreter, Transfer};
 pub(crate) use read::{ReadPages, ReadWindow};
+pub(crate) use reserve::Reserve;
 pub(crate) use threads::{JournalThread, Kblockd};
 pub(crate) use throttle::Throttle;
 pub(crate) use touch::Touch;
+pub(crate) use touch_region::TouchRegion;
 pub(crate) use truncate::Truncate;
 pub(crate) use write::WriteCall;
 pub(crate) use write_pages::WritePages;
@@ -70,6 +74,7 @@ pub(crate) enum Frame {
     Transfer(Transfer),
     ReadPages(ReadPages),
     ReadWindow(ReadWindow),
+    Reserve(Reserve),
     WriteCall(WriteCall),
     WritePages(WritePages),
     Direct(Direct),
@@ -87,6 +92,7 @@ pub(crate) enum Frame {
     MetadataFlush(MetadataFlush),
     Kblockd(Kblockd),
     Touch(Touch),
+    TouchRegion(Box<TouchRegion>),
     Truncate(Truncate),
     Allocate(Allocate),
     KswapdThread(KswapdThread),
@@ -100,6 +106,7 @@ impl Frame {
             Self::Transfer(frame) => Ok(frame.step(world, me)),
             Self::ReadPages(frame) => frame.step(world, me),
             Self::ReadWindow(frame) => frame.step(world, me),
+            Self::Reserve(frame) => Ok(frame.step(world, me)),
             Self::WriteCall(frame) => frame.step(world, me),
             Self::WritePages(frame) => frame.step(world, me),
             Self::Direct(frame) => frame.step(world, me),
@@ -117,6 +124,7 @@ impl Frame {
             Self::MetadataFlush(frame) => frame.step(world, me),
             Self::Kblockd(frame) => Ok(frame.step(world, me)),
             Self::Touch(frame) => frame.step(world, me),
+            Self::TouchRegion(frame) => frame.step(world, me),
             Self::Truncate(frame) => frame.step(world, me),
             Self::Allocate(frame) => Ok(frame.step(world, me)),
             Self::KswapdThread(frame) => Ok(frame.step(world, me)),

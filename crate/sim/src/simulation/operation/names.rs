@@ -90,7 +90,7 @@ impl Unlink {
             blocks.extend(world.metadata.allocation(sector, inode));
         }
         world.change_metadata(me, &blocks)?;
-        world.files.remove(self.file);
+        world.remove_file(self.file);
         Ok(Outcome::Done)
     }
 }
@@ -113,7 +113,7 @@ impl DropCache {
             let pages = u64::from(world.files.get(self.file).cache.cached());
             return Outcome::Cpu(world.host.syscall_ns + pages * world.host.drop_page_ns);
         }
-        world.files.get_mut(self.file).cache.drop_clean();
+        world.drop_pages(self.file);
         Outcome::Done
     }
 }

@@ -1,9 +1,10 @@
 //! The interpreter of compiled programs, and the loop of system calls behind a read or write step.
 
 use super::{
-    Create, Direct, DropCache, Frame, Fsync, Outcome, ReadPages, Touch, Truncate, Unlink, WriteCall,
+    Create, Direct, DropCache, Frame, Fsync, Outcome, ReadPages, Touch, TouchRegion, Truncate, Unlink,
+    WriteCall,
 };
-use crate::fs::{FileId, Readahead};
+use crate::fs::{FileId, PAGE_BYTES, Readahead};
 use crate::observe::TraceKind;
 use crate::simulation::process::{LoopState, Process};
 use crate::simulation::world::{Event, World};
@@ -23,10 +24,9 @@ impl Interpreter {
         let index = me.index() - world.first_process();
         let World { processes, programs, .. } = world;
         let Some(process) = processes.get_mut(index) else { return Outcome::Done };
-        let Some(operation) = programs.get(process.program).and_then(|program| program.get(process.at))
-        else {
-            return Outcome::Done;
-        };
+        let program = programs.get(process.program);
+        let operation = program.and_then(|program| program.get(process.at));
+        let Some(operation) = operation.filter(|_| !process.killed) else { return Outcome::Done };
         match operation {
             Operation::Repeat { times, end } => {
                 begin_loop(process, now_ns, *times, *end);
@@ -81,8 +81,10 @@ impl Interpreter {
                 Outcome::Cpu(world.host.syscall_ns)
             }
             Step::Close(handle) => {
+                let region = process.handles.get_mut(handle.0 as usize).and_then(|open| open.region.take());
                 open(world, me, handle, None);
-                Outcome::Cpu(world.host.syscall_ns)
+                let pages = region.map_or(0, |(region, _)| world.unmap_region(region));
+                Outcome::Cpu(world.host.syscall_ns + pages * world.host.drop_page_ns)
             }
             Step::Create { handle, directories } => {
                 let directory = (process.created % u64::from(directories.max(1))) as u32;
@@ -120,9 +122,19 @@ impl Interpreter {
             Step::Truncate { handle, bytes } => {
                 on_file(world, me, handle, |file| Frame::Truncate(Truncate::new(file, bytes)))
             }
-            Step::Touch { handle, bytes, pattern } => {
+            Step::MapAnonymous { handle, bytes } => {
+                map_anonymous(world, me, handle, bytes);
+                Outcome::Cpu(world.host.syscall_ns)
+            }
+            Step::Touch { handle, bytes, pattern, writes_percent } => {
                 let bytes = bytes.map(|bytes| process.draw(bytes));
-                let file = process.handles.get(handle.0 as usize).and_then(|open| open.file);
+                let handle = process.handles.get(handle.0 as usize);
+                if let Some((region, pages)) = handle.and_then(|handle| handle.region) {
+                    let percent = writes_percent.unwrap_or(100);
+                    let touch = TouchRegion::new(region, pages, bytes, pattern, percent);
+                    return world.call(Frame::TouchRegion(Box::new(touch)));
+                }
+                let file = handle.and_then(|open| open.file);
                 file.map_or(Outcome::Continue, |file| {
                     world.call(Frame::Touch(Touch::new(world, file, bytes, pattern)))
                 })
@@ -216,6 +228,18 @@ fn choose(process: &mut Process, branches: &[(u32, u32)]) {
     }
 }
 
+/// Makes a handle stand for a new region.
+fn map_anonymous(world: &mut World, me: TaskId, handle: HandleId, bytes: u64) {
+    let Some(region) = world.memory.as_mut().map(|memory| memory.add_region(me)) else { return };
+    let pages = u32::try_from(bytes.div_ceil(PAGE_BYTES)).unwrap_or(u32::MAX).max(1);
+    if let Some(process) = world.process_mut(me)
+        && let Some(open) = process.handles.get_mut(handle.0 as usize)
+    {
+        open.file = None;
+        open.region = Some((region, pages));
+    }
+}
+
 /// Makes a handle stand for `file`, at its beginning.
 pub(super) fn open(world: &mut World, me: TaskId, handle: HandleId, file: Option<FileId>) {
     if let Some(process) = world.process_mut(me)
@@ -256,7 +280,7 @@ impl Transfer {
         let index = me.index() - world.first_process();
         let World { processes, files, .. } = world;
         let Some(process) = processes.get_mut(index) else { return Outcome::Done };
-        let Process { handles, dice, .. } = process;
+        let Process { handles, dice, killed, .. } = process;
         let Some(handle) = handles.get_mut(self.handle.0 as usize) else { return Outcome::Done };
         let Some(file) = handle.file else { return Outcome::Done };
         let size_bytes = files.get(file).size_bytes;
@@ -272,7 +296,7 @@ impl Transfer {
             }
         };
         let bytes = call_bytes.min(self.left_bytes).min(room_bytes);
-        if bytes == 0 {
+        if bytes == 0 || *killed {
             return Outcome::Done;
         }
         self.left_bytes -= bytes;

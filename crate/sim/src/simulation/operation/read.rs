@@ -6,7 +6,7 @@
 //! *Follows:* model/block-layer.md, sections 0.2, 1.3, 1.5; Linux 2.6.35 `do_generic_file_read`,
 //! `page_cache_async_readahead`, `mpage_readpages`.
 
-use super::{Frame, Outcome, Step};
+use super::{Frame, Outcome, Reserve, Step};
 use crate::block::{BioFlags, Sync};
 use crate::fs::{FileId, PAGE_BYTES, PageFlags, Readahead};
 use crate::simulation::io::IoKind;
@@ -67,6 +67,7 @@ impl ReadPages {
             ReadPhase::Copied(pages) => {
                 self.page += pages;
                 world.counters.page_hits += u64::from(pages);
+                world.mark_read(self.file, self.page - pages, pages);
                 self.phase = ReadPhase::Look;
                 Ok(Outcome::Continue)
             }
@@ -79,6 +80,9 @@ impl ReadPages {
     }
 
     fn look(&mut self, world: &mut World, me: TaskId) -> Outcome {
+        if world.is_killed(me) {
+            return Outcome::Done;
+        }
         let limit = (self.end_page - self.page).min(COPY_PAGES_MAX);
         let run = world.files.get(self.file).cache.plain_run(self.page, limit);
         if run != 0 {
@@ -181,6 +185,8 @@ pub(crate) struct ReadWindow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WindowPhase {
     Allocate,
+    /// Frames for the pages that are absent.
+    Reserve,
     Add,
     Submit,
 }
@@ -195,11 +201,16 @@ impl ReadWindow {
     pub(super) fn step(&mut self, world: &mut World, me: TaskId) -> Step {
         match self.phase {
             WindowPhase::Allocate => {
-                self.phase = WindowPhase::Add;
+                self.phase = if world.memory.is_some() { WindowPhase::Reserve } else { WindowPhase::Add };
                 let cache = &world.files.get(self.file).cache;
                 let absent =
                     (self.next..self.end).filter(|&page| cache.get(page) == PageFlags::ABSENT).count() as u64;
                 Ok(Outcome::Cpu(absent * world.host.readahead_page_ns))
+            }
+            WindowPhase::Reserve => {
+                self.phase = WindowPhase::Add;
+                let pages = (self.next..self.end).filter(|&page| world.lacks_frame(self.file, page));
+                Ok(world.call(Frame::Reserve(Reserve::read(pages.count() as u32))))
             }
             WindowPhase::Add => Ok(self.add(world, me)),
             WindowPhase::Submit => self.submit(world, me),
@@ -212,8 +223,14 @@ impl ReadWindow {
         let limit = self.end.saturating_sub(self.next);
         let Some(start) = file.cache.next_hole(self.next, limit) else { return self.finish(world, me) };
         self.next = start;
-        let Some((_, contiguous)) = file.locate(start) else {
+        let place = file.locate(start);
+        if !world.give_frame(me, self.file, start, place.is_some()) {
+            // Pages that have gone since are left to the next window.
+            return self.finish(world, me);
+        }
+        let Some((_, contiguous)) = place else {
             // A hole in the file reads as zeros, without I/O.
+            let file = world.files.get_mut(self.file);
             file.cache.add_for_read(start);
             file.cache.read_completed(start, 1, crate::block::BioTag(u32::MAX));
             self.next += 1;
@@ -221,7 +238,11 @@ impl ReadWindow {
         };
         let limit = (self.end - start).min(contiguous).min(BIO_PAGES_MAX);
         self.run = 0;
-        while self.run < limit && file.cache.get(start + self.run) == PageFlags::ABSENT {
+        while self.run < limit
+            && world.files.get(self.file).cache.get(start + self.run) == PageFlags::ABSENT
+            && world.give_frame(me, self.file, start + self.run, true)
+        {
+            let file = world.files.get_mut(self.file);
             file.cache.add_for_read(start + self.run);
             if self.mark == Some(start + self.run) {
                 file.cache.set_mark(start + self.run);
@@ -246,6 +267,7 @@ impl ReadWindow {
     }
 
     fn finish(&self, world: &mut World, me: TaskId) -> Outcome {
+        world.free_held(me);
         if let Some(page) = self.unplug_for
             && world.files.get(self.file).cache.get(page).has(PageFlags::UP_TO_DATE)
         {

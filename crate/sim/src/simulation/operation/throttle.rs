@@ -2,8 +2,9 @@
 //!
 //! *Models:* the two tests, the writer's own writing, the sleep that follows, and who starts background writeback, up to the
 //! kernels in which writers no longer write themselves.
-//! *Does not model:* what 2.6.36 changed (the limit of all devices as a second test, a bound without the task's share), 3.2.
-//! *Follows:* docs/model/reclaim.md, section 6.4; Linux 2.6.31 and 2.6.32, `mm/page-writeback.c`, `balance_dirty_pages`.
+//! *Does not model:* 3.2; that 2.6.36 no longer cuts a device's part to the room that is left.
+//! *Follows:* docs/model/reclaim.md, section 6.4; Linux 2.6.31 and 2.6.32, `mm/page-writeback.c`, `balance_dirty_pages`; 2.6.36, the
+//! same, from memory.
 
 use super::{Frame, Outcome, WritebackPass};
 use crate::kernel::ThrottleSleep;
@@ -43,6 +44,9 @@ impl Throttle {
             Phase::Look => self.look(world, me),
             Phase::Wrote => {
                 self.written_pages += world.writeback.last_pass(me.index()).written_pages;
+                if world.policy.writeback.throttles_by_all {
+                    return self.sleep_or_leave(world, me);
+                }
                 self.phase = Phase::LookAgain;
                 Outcome::Continue
             }
@@ -61,7 +65,32 @@ impl Throttle {
         }
     }
 
+    /// From 2.6.36 on a writer that has done its duty goes on, however much is dirty.
+    fn sleep_or_leave(&mut self, world: &mut World, me: TaskId) -> Outcome {
+        if self.written_pages >= self.chunk_pages { Self::leave(world, me) } else { self.sleep(world, me) }
+    }
+
+    /// The look of 2.6.36: at the background threshold first, then at both limits.
+    fn look_at_all(&mut self, world: &mut World, me: TaskId) -> Outcome {
+        let (used_pages, device_pages) = (world.used_pages(), world.device_pages(me));
+        let limits = world.dirty_limits();
+        if used_pages <= limits.free_run_pages()
+            || (used_pages < device_pages && used_pages < limits.dirty_pages)
+        {
+            return Self::leave(world, me);
+        }
+        world.writeback.is_exceeded = true;
+        if world.nr_dirty() <= device_pages {
+            return self.sleep(world, me);
+        }
+        self.phase = Phase::Wrote;
+        world.call(Frame::WritebackPass(WritebackPass::blocking(u64::MAX, self.chunk_pages)))
+    }
+
     fn look(&mut self, world: &mut World, me: TaskId) -> Outcome {
+        if world.policy.writeback.throttles_by_all {
+            return self.look_at_all(world, me);
+        }
         let used_pages = world.used_pages();
         let device_pages = world.device_pages(me);
         if used_pages <= device_pages || used_pages < world.dirty_limits().free_run_pages() {

@@ -60,11 +60,12 @@ impl Touch {
             Phase::Enter => {
                 let Some(memory) = &mut world.memory else { return Ok(Outcome::Done) };
                 self.mapping = memory.map(self.file);
+                world.map_file(me, self.mapping, self.file);
                 self.choose_page(world, me);
                 self.phase = Phase::Go;
                 Ok(Outcome::Cpu(world.host.syscall_ns))
             }
-            Phase::Go if self.left == 0 => Ok(Outcome::Done),
+            Phase::Go if self.left == 0 || world.is_killed(me) => Ok(Outcome::Done),
             Phase::Go => Ok(self.go(world, me)),
             Phase::Read => Ok(self.read(world, me)),
             Phase::Ask(request) => {
@@ -93,6 +94,11 @@ impl Touch {
                 self.phase = Phase::Read;
                 break;
             }
+            if request == PAGE && self.map_cached(world) {
+                faults += 1;
+                self.used(world, me);
+                continue;
+            }
             let Some(frame) = world.allocate_at_once(me, request) else {
                 self.phase = Phase::Ask(request);
                 break;
@@ -100,7 +106,7 @@ impl Touch {
             faults += u64::from(request == PAGE);
             self.put(world, me, request, frame);
         }
-        world.follow_up_memory();
+        world.follow_up_memory(me);
         let cost_ns = faults * world.host.fault_ns + touches * world.host.touch_page_ns;
         if faults != 0
             && let Some(process) = world.process_mut(me)
@@ -109,6 +115,15 @@ impl Touch {
             process.totals.fault_ns.record_many(cost_ns / faults, faults);
         }
         if cost_ns == 0 { Outcome::Continue } else { Outcome::Cpu(cost_ns) }
+    }
+
+    /// Maps the page if it is in the page cache.
+    fn map_cached(&self, world: &mut World) -> bool {
+        let Some(memory) = &mut world.memory else { return false };
+        let cached = memory.mappings[self.mapping as usize].cached.get(self.page);
+        let Some(frame) = cached else { return false };
+        memory.map_cached(self.mapping, self.page, frame);
+        true
     }
 
     /// Whether the page lies on the device and is not in the page cache.
@@ -161,7 +176,9 @@ impl Touch {
         let cpu = world.caller(me).cpu;
         let Some(memory) = &mut world.memory else { return };
         if request == TABLE {
-            memory.mappings[self.mapping as usize].table.add_table(self.page);
+            let mapping = &mut memory.mappings[self.mapping as usize];
+            mapping.table.add_table(self.page);
+            mapping.tables.push(frame);
         } else {
             memory.add_mapped(self.mapping, self.page, frame, cpu);
             self.used(world, me);

@@ -6,7 +6,7 @@
 //! *Follows:* docs/model/block-layer.md, sections 4.1 and 4.3; docs/model/reclaim.md, section 6.4 (when a writer looks how much is
 //! dirty); Linux 2.6.35 `generic_file_buffered_write`, `ext4_da_write_end`.
 
-use super::{Frame, Outcome, Step, Throttle};
+use super::{Frame, Outcome, Reserve, Step, Throttle};
 use crate::fs::{FileId, PAGE_BYTES};
 use crate::simulation::world::World;
 use crate::task::TaskId;
@@ -23,6 +23,8 @@ pub(crate) struct WriteCall {
     start_bytes: u64,
     end_bytes: u64,
     phase: WritePhase,
+    /// Frames for the pages that are copied next have been looked for.
+    reserves: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +46,7 @@ impl WriteCall {
             start_bytes,
             end_bytes,
             phase: WritePhase::Enter,
+            reserves: false,
         }
     }
 
@@ -58,6 +61,14 @@ impl WriteCall {
             WritePhase::Copy => {
                 let most = WRITE_PAGES_MAX.min(world.writeback.ratelimit());
                 let pages = (self.end_page - self.page).min(most);
+                if world.memory.is_some() && !std::mem::take(&mut self.reserves) {
+                    self.reserves = true;
+                    let lacking =
+                        (self.page..self.page + pages).filter(|&page| world.lacks_frame(self.file, page));
+                    let in_transaction = world.policy.journal.delayed_allocation;
+                    let reserve = Reserve::write(lacking.count() as u32, in_transaction);
+                    return Ok(world.call(Frame::Reserve(reserve)));
+                }
                 self.phase = WritePhase::Dirty(pages);
                 Ok(Outcome::Cpu(u64::from(pages) * world.host.write_page_ns))
             }
@@ -65,9 +76,19 @@ impl WriteCall {
                 if !world.policy.journal.delayed_allocation {
                     self.allocate(world, me, pages)?;
                 }
-                let mut fresh = 0;
+                let (mut fresh, mut pages_done) = (0, 0);
                 for page in self.page..self.page + pages {
-                    fresh += u32::from(world.files.dirty_page(world.now_ns, self.file, page));
+                    if !world.give_frame(me, self.file, page, false) {
+                        break;
+                    }
+                    fresh += u32::from(world.dirty_page(self.file, page));
+                    pages_done += 1;
+                }
+                world.free_held(me);
+                // The others had a frame that reclaim has taken since.
+                let pages = pages_done;
+                if pages == 0 && world.is_killed(me) {
+                    return Ok(Outcome::Done);
                 }
                 self.page += pages;
                 self.phase = if self.page < self.end_page { WritePhase::Copy } else { WritePhase::Grow };

@@ -136,7 +136,7 @@ impl WritePages {
         self.reached = self.next;
         self.left -= self.run.min(self.left);
         for page in self.page..self.page + self.run {
-            world.files.start_writeback(self.file, page);
+            world.start_writeback(self.file, page);
         }
         world.writeback.started(me.index(), self.run);
         world.note_dirty_pages();

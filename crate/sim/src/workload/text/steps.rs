@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 pub(super) const DEFAULT_CALL_BYTES: u64 = 4096;
 
 /// Every verb; a step has exactly one.
-const VERBS: [&str; 18] = [
+const VERBS: [&str; 19] = [
     "repeat",
     "choose",
     "create",
@@ -24,6 +24,7 @@ const VERBS: [&str; 18] = [
     "close",
     "unlink",
     "truncate",
+    "map-anonymous",
     "touch",
     "drop-cache",
     "compute",
@@ -104,6 +105,12 @@ impl StepReader<'_> {
                 let bytes = table.require("bytes", "its new length, such as \"8 GiB\"", self.problems);
                 let bytes = bytes?.quantity(Scale::Size, &(1..=MAX_HOLE_BYTES), self.problems);
                 Some(Step::Truncate { handle: handle?, bytes: bytes? })
+            }
+            "map-anonymous" => {
+                let handle = self.handle(object);
+                let bytes = table.require("bytes", "its size, such as \"64 MiB\"", self.problems);
+                let bytes = bytes?.quantity(Scale::Size, &(1..=MAX_HOLE_BYTES), self.problems);
+                Some(Step::MapAnonymous { handle: handle?, bytes: bytes? })
             }
             "touch" => self.touch(object, table),
             "drop-cache" => self.handle(object).map(Step::DropCache),
@@ -220,7 +227,11 @@ impl StepReader<'_> {
             Some(bytes) => Some(self.operand(&bytes, Scale::Size, &(1..=MAX_HOLE_BYTES))?),
             None => None,
         };
-        Some(Step::Touch { handle: handle?, bytes, pattern: pattern? })
+        let writes_percent = match table.field("writes-percent") {
+            Some(field) => Some(field.quantity(Scale::Count, &(0..=100), self.problems)? as u32),
+            None => None,
+        };
+        Some(Step::Touch { handle: handle?, bytes, pattern: pattern?, writes_percent })
     }
 
     fn pattern(&mut self, field: Option<Field<'_>>) -> Option<Pattern> {

@@ -287,6 +287,7 @@ mod properties {
                 handle,
                 bytes: bytes.map(Operand::Fixed),
                 pattern: if random { Pattern::Random } else { Pattern::Sequential },
+                writes_percent: None,
             }),
             operand(3_600_000_000_000).prop_map(Step::Compute),
             operand(3_600_000_000_000).prop_map(Step::Sleep),
@@ -321,12 +322,17 @@ mod properties {
             io_class in prop_oneof![Just(IoClass::RealTime), Just(IoClass::BestEffort), Just(IoClass::Idle)],
             shared_io_context: bool,
             same_name: bool,
+            touched in prop::option::of(0_u32..101),
             steps in prop::collection::vec(step(), 0..6),
         ) -> Workload {
             let name = name.trim().to_owned();
             let handle = if same_name { name.clone() } else { "handle".to_owned() };
+            let region = HandleId(1);
             let mut all = vec![
                 Step::Open { handle: HandleId(0), file: 0 },
+                Step::MapAnonymous { handle: region, bytes: size_bytes.min(1 << 40) },
+                Step::Touch { handle: region, bytes: None, pattern: Pattern::Sequential, writes_percent: touched },
+                Step::Close(region),
                 Step::Mark { mark: MarkId(0), amount: 1 },
                 Step::Meet(0),
             ];
@@ -339,7 +345,7 @@ mod properties {
                     io_class,
                     io_priority,
                     shared_io_context,
-                    handles: vec![handle],
+                    handles: vec![handle, "region of it".to_owned()],
                     marks: vec!["work".to_owned()],
                     steps: all,
                 }],

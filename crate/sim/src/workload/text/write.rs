@@ -158,9 +158,16 @@ impl Writer<'_> {
             Step::Truncate { handle, bytes } => {
                 format!("{}, bytes = \"{}\"", on("truncate", handle), format_size(*bytes))
             }
-            Step::Touch { handle, bytes, pattern } => {
+            Step::MapAnonymous { handle, bytes } => {
+                format!("{}, bytes = \"{}\"", on("map-anonymous", handle), format_size(*bytes))
+            }
+            Step::Touch { handle, bytes, pattern, writes_percent } => {
                 let bytes = bytes.map(|bytes| format!(", bytes = {}", operand(bytes, format_size)));
-                on("touch", handle) + &bytes.unwrap_or_default() + pattern_option(*pattern)
+                let writes = writes_percent.map(|percent| format!(", writes-percent = {percent}"));
+                on("touch", handle)
+                    + &bytes.unwrap_or_default()
+                    + pattern_option(*pattern)
+                    + &writes.unwrap_or_default()
             }
             Step::DropCache(handle) => on("drop-cache", handle),
             Step::Compute(time) => format!("compute = {}", operand(*time, format_time)),

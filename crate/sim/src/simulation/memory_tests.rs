@@ -1,0 +1,323 @@
+//! Workloads that run short of memory: docs/model/reclaim.md, sections 2 to 5.
+
+use super::writeback_tests::{MIB, MS, RELEASES, SECOND, dd, find, process, run, scenario, stream};
+use super::*;
+use crate::mm::NapSite;
+use crate::workload::{HandleId, Operand, Pattern, ProcessSpec, Step, Times};
+
+const FILE: HandleId = HandleId(0);
+
+/// Reads so much of the file in calls of 128 KiB.
+fn cat(bytes: u64, pattern: Pattern) -> ProcessSpec {
+    let read = Step::Read {
+        handle: FILE,
+        bytes: Operand::Fixed(bytes),
+        call_bytes: 131_072,
+        pattern,
+        direct: false,
+    };
+    process("cat", vec![Step::Open { handle: FILE, file: 0 }, read])
+}
+
+/// `dd` without its sleep.
+fn writer(bytes: u64) -> ProcessSpec {
+    let mut writer = dd(bytes);
+    writer.steps.pop();
+    writer
+}
+
+fn stolen(world: &World) -> u64 {
+    let zones = world.memory().expect("it is simulated").zones().iter();
+    zones.map(|zone| zone.events.pgsteal).sum()
+}
+
+/// Sections 3 and 4: a reader and a writer of more than memory holds finish in every kernel, on what reclaim gives them, and every
+/// page is where its flags say.
+#[test]
+fn a_reader_and_a_writer_get_by_with_little_memory() {
+    for release in RELEASES {
+        let bytes = 128 * MIB;
+        let processes = vec![cat(bytes, Pattern::Sequential), writer(bytes)];
+        let simulation = run(&scenario(release, 48, processes, 300 * SECOND));
+        assert_eq!(simulation.end(), Some(&End::AllExited), "{release}");
+        let world = simulation.world();
+        world.check_every_page();
+        assert!(stolen(world) > 2 * bytes / 4096 - 48 * 256, "{release}: {}", stolen(world));
+    }
+}
+
+/// A process with an anonymous region that it uses `times` times.
+fn hog(bytes: u64, times: u64, pattern: Pattern, writes_percent: u32) -> ProcessSpec {
+    let touch = Step::Touch { handle: FILE, bytes: None, pattern, writes_percent: Some(writes_percent) };
+    let steps = vec![
+        Step::MapAnonymous { handle: FILE, bytes },
+        Step::Repeat { times: Times::Count(times), body: vec![touch] },
+        Step::Close(FILE),
+    ];
+    process("hog", steps)
+}
+
+/// Section 0.6: a region larger than memory lives on swap, in every kernel; a page read back and left alone is dropped without being
+/// written again; what ends gives everything back.
+#[test]
+fn a_region_larger_than_memory_lives_on_swap() {
+    for release in RELEASES {
+        for (pattern, percent) in [(Pattern::Sequential, 100), (Pattern::Random, 30)] {
+            let mut scenario = scenario(release, 48, vec![hog(96 * MIB, 3, pattern, percent)], 600 * SECOND);
+            scenario.machine.memory.swap_mib = 128;
+            let simulation = run(&scenario);
+            assert_eq!(simulation.end(), Some(&End::AllExited), "{release}");
+            let world = simulation.world();
+            world.check_every_page();
+            let memory = world.memory().expect("it is simulated");
+            assert!(memory.vmstat.pswpout > 48 * 256 && memory.vmstat.pswpin > 48 * 256, "{release}");
+            assert_eq!(memory.swap().map(crate::mm::Swap::used_slots), Some(0), "{release}");
+            assert_eq!(memory.user_pages(), 0, "{release}");
+        }
+    }
+}
+
+/// Section 10.5: without swap the process that has most is killed, the others go on with what it gives back.
+#[test]
+fn the_largest_process_is_killed() {
+    for release in RELEASES {
+        let mut small = hog(8 * MIB, 200, Pattern::Sequential, 100);
+        small.name = "small".into();
+        let simulation = run(&scenario(
+            release,
+            48,
+            vec![small, hog(96 * MIB, 1, Pattern::Sequential, 100)],
+            600 * SECOND,
+        ));
+        assert_eq!(simulation.end(), Some(&End::AllExited), "{release}");
+        let world = simulation.world();
+        let killed = |name| world.process(find(&simulation, name)).map(|totals| totals.killed);
+        assert_eq!((killed("small"), killed("hog")), (Some(false), Some(true)), "{release}");
+        let memory = world.memory().expect("it is simulated");
+        assert_eq!(memory.user_pages(), 0, "{release}");
+    }
+}
+
+/// Section 4.5, R4.5: reclaim writes dirty pages of files that have blocks, one by one, and their frames are the next to be looked at.
+#[test]
+fn reclaim_writes_dirty_pages_of_files() {
+    for release in RELEASES {
+        let write = Step::Write {
+            handle: FILE,
+            bytes: Operand::Fixed(96 * MIB),
+            call_bytes: 4096,
+            pattern: Pattern::Random,
+            direct: false,
+        };
+        let random = process("random", vec![Step::Open { handle: FILE, file: 0 }, write]);
+        let mut scenario = scenario(release, 48, vec![random], 600 * SECOND);
+        // Nothing else writes.
+        for (name, mib) in [("dirty_bytes", 1024), ("dirty_background_bytes", 1000)] {
+            scenario.kernel.tunables.insert(name.into(), mib * MIB);
+        }
+        let simulation = run(&scenario);
+        assert_eq!(simulation.end(), Some(&End::AllExited), "{release}");
+        let world = simulation.world();
+        world.check_every_page();
+        let memory = world.memory().expect("it is simulated");
+        let (written, rotated) = (memory.vmstat.nr_vmscan_write, memory.vmstat.pgrotated);
+        assert!(0 < rotated && rotated <= written, "{release}: {rotated} of {written}");
+    }
+}
+
+/// A page that reclaim takes between the end of its read from swap and its use is read again.
+#[test]
+fn a_page_lost_before_its_use_is_read_again() {
+    let (a, b) = (HandleId(0), HandleId(1));
+    let write = Step::Write {
+        handle: a,
+        bytes: Operand::Fixed(16_385),
+        call_bytes: 512,
+        pattern: Pattern::Sequential,
+        direct: false,
+    };
+    let touch = |pattern| Step::Touch { handle: b, bytes: None, pattern, writes_percent: Some(0) };
+    let body = vec![
+        Step::Create { handle: a, directories: 1 },
+        write,
+        Step::Close(a),
+        Step::MapAnonymous { handle: b, bytes: 5_869_569 },
+        touch(Pattern::Random),
+        touch(Pattern::Sequential),
+        Step::Close(b),
+    ];
+    for release in RELEASES {
+        let mut user = process("user", vec![Step::Repeat { times: Times::Count(2), body: body.clone() }]);
+        user.handles = vec!["file".into(), "region".into()];
+        let processes = vec![user, cat(20_481, Pattern::Sequential)];
+        let mut scenario = scenario(release, 32, processes, 100 * SECOND);
+        scenario.machine.cpus = 1;
+        scenario.machine.hz = 100;
+        scenario.kernel.elevator = "cfq".into();
+        let memory = &mut scenario.machine.memory;
+        (memory.swap_mib, memory.dma_taken, memory.dma32_taken) = (1, 3000, 3700);
+        assert_eq!(run(&scenario).end(), Some(&End::AllExited), "{release}");
+    }
+}
+
+/// A scenario of a built-in workload, as somebody would write it.
+fn written(release: &str, memory: &str, workload: &str) -> Scenario {
+    let text = format!(
+        "kernels = \"deadline@{release}\"\ntime = \"600 s\"\n\
+         [machine]\ncpus = 2\ndevice = \"sata\"\n[machine.memory]\n{memory}\n[workload]\n{workload}\n"
+    );
+    Scenario::from_toml(&text).unwrap_or_else(|problems| panic!("{text}: {problems:#?}"))
+}
+
+/// What reclaim has looked at and taken, of all zones: by kswapd, by tasks, taken.
+fn reclaimed(memory: &crate::mm::Memory) -> (u64, u64, u64) {
+    memory.zones().iter().fold((0, 0, 0), |(kswapd, direct, stolen), zone| {
+        let events = &zone.events;
+        (kswapd + events.pgscan_kswapd, direct + events.pgscan_direct, stolen + events.pgsteal)
+    })
+}
+
+/// Sections 3, 4 and 6: on a machine too small for it the built-in reader and writer finish, tasks reclaim as well as kswapd, no page
+/// is taken that was not looked at, and every page taken was read or written before.
+#[test]
+fn the_reader_and_writer_finish() {
+    for release in RELEASES {
+        let scenario =
+            written(release, "size-mib = 64", "use = \"reader-and-writer\"\nfile-size = \"160 MiB\"");
+        let simulation = run(&scenario);
+        assert_eq!(simulation.end(), Some(&End::AllExited), "{release}");
+        let world = simulation.world();
+        world.check_every_page();
+        let memory = world.memory().expect("it is simulated");
+        let (kswapd, direct, stolen) = reclaimed(memory);
+        assert!(memory.vmstat.allocstall > 0 && direct > 0 && kswapd > 0, "{release}");
+        assert!(stolen <= kswapd + direct && memory.vmstat.kswapd_steal <= stolen, "{release}");
+        assert_eq!(stolen + memory.user_pages(), 2 * 160 * 256, "{release}: every page had a frame once");
+        assert_eq!((memory.vmstat.pswpout, memory.vmstat.oom_kills), (0, 0), "{release}");
+    }
+}
+
+/// Sections 0.6 and 10.5: with swap the built-in hog finishes; without it the OOM killer ends it, and the reader goes on.
+#[test]
+fn the_hog_lives_on_swap_or_dies() {
+    for release in RELEASES {
+        for swap_mib in [128, 0] {
+            let memory = format!("size-mib = 64\nswap-mib = {swap_mib}");
+            let workload = "use = \"anonymous-hog\"\nregion-size = \"96 MiB\"\nfile-size = \"64 MiB\"";
+            let simulation = run(&written(release, &memory, workload));
+            assert_eq!(simulation.end(), Some(&End::AllExited), "{release}");
+            let world = simulation.world();
+            world.check_every_page();
+            let killed = ["hog", "reader"]
+                .map(|name| world.process(find(&simulation, name)).is_some_and(|process| process.killed));
+            assert_eq!(killed, [swap_mib == 0, false], "{release}");
+            let vmstat = &world.memory().expect("it is simulated").vmstat;
+            let swaps = vmstat.pswpout > 0 && vmstat.pswpin > 0 && vmstat.pgmajfault > 0;
+            assert_eq!(
+                (swaps, vmstat.pswpout + vmstat.pswpin != 0),
+                (swap_mib != 0, swap_mib != 0),
+                "{release}"
+            );
+            assert_eq!(vmstat.oom_kills != 0, swap_mib == 0, "{release}");
+        }
+    }
+}
+
+/// Section 2.1, steps 7 and 8: who may not call the file system gets nobody killed. Where anonymous memory without swap leaves it
+/// nothing to reclaim it tries for ever; the run ends and says so, whatever little was left.
+#[test]
+fn who_can_never_get_a_page_is_named() {
+    for release in RELEASES {
+        let end = |pages: u64| {
+            let mut hog = hog(pages * 4096, 1, Pattern::Sequential, 100);
+            hog.handles.push("copy".into());
+            let copy = HandleId(1);
+            let write = Step::Write {
+                handle: copy,
+                bytes: Operand::Fixed(4096),
+                call_bytes: 4096,
+                pattern: Pattern::Sequential,
+                direct: false,
+            };
+            let last = hog.steps.len() - 1;
+            hog.steps.splice(last..last, [Step::Create { handle: copy, directories: 1 }, write]);
+            let simulation = run(&scenario(release, 32, vec![hog], 1000 * SECOND));
+            let faults = simulation.world().memory().map_or(0, |memory| memory.vmstat.pgfault);
+            (simulation.end().cloned().expect("it has ended"), faults)
+        };
+        // As many pages as there are, less those in reserve; the next is the file's.
+        let (_, most) = end(10_000);
+        let ends: Vec<End> = (most - 8..=most).map(|pages| end(pages).0).collect();
+        assert!(ends.iter().all(|end| matches!(end, End::AllExited | End::Deadlock(_))), "{release}");
+        let hopeless = ends.iter().find_map(|end| match end {
+            End::Deadlock(blocked) => blocked.first(),
+            _ => None,
+        });
+        let hopeless = hopeless.unwrap_or_else(|| panic!("{release}: there is always hope"));
+        assert_eq!(hopeless.task, "hog", "{release}");
+        assert!(hopeless.waits_for.starts_with("a page; DMA: "), "{release}: {}", hopeless.waits_for);
+    }
+}
+
+/// A8 with the page cache (R5.2, R5.4b): beside a process that reads a file through it, and so runs short of memory itself, naps of
+/// 2.6.30 end early, by a read's completion, and those of 2.6.31 last to their end, for next to nothing is written.
+#[test]
+fn a8_naps_beside_a_buffered_reader() {
+    let nap_ns = |release: &str| {
+        let processes = vec![cat(256 * MIB, Pattern::Sequential), stream(1 << 30)];
+        let simulation = run(&scenario(release, 48, processes, 8 * SECOND));
+        let naps = simulation.world().memory().expect("it is simulated").naps();
+        let totals = [NapSite::Retry, NapSite::Reclaim].map(|site| *naps.at(site));
+        let taken: u64 = totals.iter().map(|totals| totals.taken).sum();
+        assert!(taken > 10, "{release}: {totals:?}");
+        totals
+    };
+    let [retry, reclaim] = nap_ns("2.6.31");
+    for (totals, full_ms) in [(retry, 20), (reclaim, 100)] {
+        // But for the few that a commit's writes end.
+        assert!(totals.slept_ns * 10 >= totals.taken * full_ms * MS * 9, "2.6.31: {totals:?}");
+    }
+    let early = nap_ns("2.6.30");
+    let slept_ns: u64 = early.iter().map(|totals| totals.slept_ns).sum();
+    let full_ns: u64 = early[0].taken * 19 * MS + early[1].taken * 99 * MS;
+    assert!(slept_ns * 2 < full_ns, "2.6.30: {early:?}");
+}
+
+/// R5.7, R5.8: in 2.6.37 a task that meets nothing but dirty pages whose device is congested flags the zone, and naps from then on, for
+/// a reason; a zone that kswapd has balanced loses its flag.
+#[test]
+fn a_congested_zone_makes_tasks_nap() {
+    let write = Step::Write {
+        handle: FILE,
+        bytes: Operand::Fixed(64 * MIB),
+        call_bytes: 4096,
+        pattern: Pattern::Random,
+        direct: false,
+    };
+    let random = |name| process(name, vec![Step::Open { handle: FILE, file: 0 }, write.clone()]);
+    // Writers on ext4 may not call the file system, and so never come so far; who reads may.
+    let processes = vec![random("a"), random("b"), stream(1 << 30)];
+    let mut scenario = scenario("2.6.37", 32, processes, 20 * SECOND);
+    for (name, mib) in [("dirty_bytes", 1024), ("dirty_background_bytes", 1000)] {
+        scenario.kernel.tunables.insert(name.into(), mib * MIB);
+    }
+    scenario.kernel.tunables.insert("nr_requests".into(), 8);
+    let mut simulation = Simulation::new(&scenario).expect("a sound scenario");
+    let (mut set, mut cleared) = (0, 0);
+    let mut before = false;
+    while let Advance::More(_) = simulation.advance(Budget::events(1)) {
+        let zones = simulation.world().memory().expect("it is simulated").zones();
+        let is_flagged = zones.iter().any(|zone| zone.congested);
+        set += u32::from(is_flagged && !before);
+        cleared += u32::from(before && !is_flagged);
+        before = is_flagged;
+    }
+    let naps = simulation.world().memory().expect("it is simulated").naps();
+    let totals = [NapSite::Retry, NapSite::Reclaim].map(|site| *naps.at(site));
+    assert!(set > 0 && cleared > 0, "set {set} times, cleared {cleared} times");
+    assert!(totals.iter().any(|totals| totals.taken > 0), "{totals:?}");
+    assert!(
+        totals.iter().all(|totals| totals.unnecessary == 0),
+        "nobody naps without congestion: {totals:?}"
+    );
+}
