@@ -185,23 +185,38 @@ impl Memory {
     }
 
     /// Allocates and adds up to `count` pages of one owner, from `page.owner.index` on, as [`Self::allocate_at_once`] and
-    /// [`Self::add_page`] would one after the other. Returns how many; fewer than `count` means that the next has to go the slow way.
-    pub fn add_run(&mut self, request: Request, caller: &Caller, page: &NewPage, count: u32) -> u32 {
+    /// [`Self::add_page`] would one after the other, and tells `placed` the frame of each. Returns how many; fewer than `count` means
+    /// that the next has to go the slow way.
+    #[inline]
+    pub fn add_run(
+        &mut self,
+        request: Request,
+        caller: &Caller,
+        page: &NewPage,
+        count: u32,
+        mut placed: impl FnMut(FrameId),
+    ) -> u32 {
         let (cpu, word, mut owner) = (caller.cpu, page.word(), page.owner);
         let (mobility, cold) = (request.gfp.mobility(), request.gfp.has(Gfp::COLD));
         let mut done = 0;
+        let free_pages = |memory: &Self| memory.zones.iter().map(|zone| zone.free).sum::<i64>();
         while done < count {
+            let free = free_pages(self);
             let Some(frame) = self.allocate_at_once(request, caller) else { break };
             let zone = self.zone_of(frame.0);
             self.zones[zone].kernel_pages -= 1;
             let mut next = Some(frame.0);
             let from = done;
-            // What is on the CPU's list now does not change the watermark test, so its outcome stands until the list is empty.
+            // Taking what is on the CPU's list does not change the watermark test, so its outcome stands until the list is empty; filling
+            // the list does change it.
+            let is_test_over =
+                free_pages(self) != free || self.policy.per_cpu_lists_mixed || request.order != 0;
             while let Some(frame) = next {
                 self.put_in_vector(zone, frame, word, owner, cpu);
+                placed(FrameId(frame));
                 owner.index = owner.index.wrapping_add(1);
                 done += 1;
-                if done == count || self.policy.per_cpu_lists_mixed || request.order != 0 {
+                if done == count || is_test_over {
                     break;
                 }
                 next = self.cpus[cpu].pages[zone].take_ready(mobility, cold);

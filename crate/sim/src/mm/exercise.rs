@@ -200,7 +200,7 @@ impl Stream {
             }
             let table_end = (self.done / PAGES_A_TABLE + 1) * PAGES_A_TABLE;
             let wanted = end.min(table_end) - self.done;
-            let got = self.memory.add_run(PAGE, &TASK, &self.page(), wanted as u32);
+            let got = self.memory.add_run(PAGE, &TASK, &self.page(), wanted as u32, |_| ());
             self.count_faults(u64::from(got));
             if u64::from(got) < wanted {
                 self.slow = Some((Allocation::new(PAGE, TASK), 0));

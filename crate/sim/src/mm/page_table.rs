@@ -84,6 +84,23 @@ impl PageTable {
         *slot = frame.0;
     }
 
+    /// How many pages from `page` on, at most `limit`, could be mapped with the table that their range has: none of them is mapped, and
+    /// no other table is needed.
+    #[inline]
+    #[must_use]
+    pub fn vacant_run(&self, page: u32, limit: u32) -> u32 {
+        let (index, at) = ((page / PAGES_A_TABLE) as usize, (page % PAGES_A_TABLE) as usize);
+        let limit = limit.min(PAGES_A_TABLE - at as u32);
+        match self.tables.get(index) {
+            None | Some(&NONE) => 0,
+            Some(&EMPTY) => limit,
+            Some(&leaf) => {
+                let wanted = &self.leaves[leaf as usize].frames[at..at + limit as usize];
+                wanted.iter().take_while(|frame| **frame == ABSENT).count() as u32
+            }
+        }
+    }
+
     /// Unmaps a page.
     #[inline]
     pub fn clear(&mut self, page: u32) {
@@ -162,6 +179,12 @@ mod tests {
             prop_assert_eq!(table.table_pages() as usize, tables.iter().filter(|table| **table).count());
             for page in 0..2000 {
                 prop_assert_eq!(table.get(page), map.get(&page).copied());
+            }
+            for page in (0..2000).step_by(7) {
+                let end = (page / PAGES_A_TABLE + 1) * PAGES_A_TABLE;
+                let vacant = (page..end.min(page + 20)).take_while(|page| !map.contains_key(page)).count();
+                let has_table = tables[(page / PAGES_A_TABLE) as usize];
+                prop_assert_eq!(table.vacant_run(page, 20) as usize, if has_table { vacant } else { 0 });
             }
         }
     }

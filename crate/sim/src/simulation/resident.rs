@@ -10,7 +10,7 @@ use super::memory::MachineMemory;
 use super::operation::Outcome;
 use super::world::World;
 use crate::fs::{FileId, PageFlags};
-use crate::mm::{FrameId, NewPage, Owner, OwnerInfo, PageTable, PageWrite, Removed};
+use crate::mm::{Caller, FrameId, NewPage, Owner, OwnerInfo, PageTable, PageWrite, Removed, Request};
 use crate::task::TaskId;
 
 /// What pages belong to.
@@ -106,6 +106,29 @@ impl MachineMemory {
         self.mappings[mapping as usize].table.set(page, frame);
         self.memory.vmstat.pgfault += 1;
         self.memory.vmstat.pgmajfault += 1;
+    }
+
+    /// Allocates pages of a mapping from `page` on, at most `count`, whose range has a page table, and puts them there as
+    /// [`Self::add_mapped`] does. Returns how many; fewer than `count` means that the next has to go the slow way.
+    pub(crate) fn add_mapped_run(
+        &mut self,
+        mapping: u32,
+        page: u32,
+        count: u32,
+        request: Request,
+        caller: &Caller,
+    ) -> u32 {
+        let owner = Owner { mapping, index: page };
+        let new = NewPage { owner, anon: false, mapped: true, dirty: false, active: false };
+        let table = &mut self.mappings[mapping as usize].table;
+        let mut next = page;
+        let done = self.memory.add_run(request, caller, &new, count, |frame| {
+            table.set(next, frame);
+            next += 1;
+        });
+        self.memory.vmstat.pgfault += u64::from(done);
+        self.memory.vmstat.pgmajfault += u64::from(done);
+        done
     }
 
     /// A page table points to a page in memory from now on.

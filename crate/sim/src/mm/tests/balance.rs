@@ -110,7 +110,7 @@ fn laptop_mode_writes_late() {
         let mapping = file(&mut memory);
         memory.laptop_mode = laptop_mode;
         let page = NewPage { dirty: true, ..file_page(mapping, 0) };
-        memory.add_run(MOVABLE, &task(), &page, 80_000);
+        memory.add_run(MOVABLE, &task(), &page, 80_000, |_| ());
         let mut kswapd = Kswapd::new(1);
         while memory.out.writes.is_empty() {
             assert!(!matches!(kswapd.step(&mut memory), Step::Sleep(_)), "it writes in the end");

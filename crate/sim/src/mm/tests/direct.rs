@@ -25,7 +25,7 @@ fn scanned(memory: &Memory) -> u64 {
 fn full_of(release: &str, page: NewPage) -> Memory {
     let mut memory = memory_of(release, 3980, 60_000);
     memory.add_owner(OwnerInfo { has_writepage: true, device: 1, ..OwnerInfo::default() });
-    memory.add_run(MOVABLE, &task(), &page, 80_000);
+    memory.add_run(MOVABLE, &task(), &page, 80_000, |_| ());
     memory.drain_vectors(0);
     memory
 }

@@ -7,7 +7,7 @@ fn pressed(release: &str, mapped: bool) -> (Memory, Kswapd) {
     let mut memory = memory_of(release, 3980, 60_000);
     let mapping = file(&mut memory);
     let page = NewPage { mapped, ..file_page(mapping, 0) };
-    let pages = memory.add_run(MOVABLE, &task(), &page, 80_000);
+    let pages = memory.add_run(MOVABLE, &task(), &page, 80_000, |_| ());
     assert!(pages < 80_000);
     (memory, Kswapd::new(1))
 }
@@ -150,9 +150,9 @@ fn anon_aging_without_swap_by_release() {
         let mut memory = memory_of(release, 3980, 60_000);
         let mapping = file(&mut memory);
         let anon = NewPage { anon: true, mapped: true, active: true, ..file_page(mapping, 0) };
-        memory.add_run(MOVABLE, &task(), &anon, 20_000);
+        memory.add_run(MOVABLE, &task(), &anon, 20_000, |_| ());
         let page = file_page(mapping, 20_000);
-        memory.add_run(MOVABLE, &task(), &page, 60_000);
+        memory.add_run(MOVABLE, &task(), &page, 60_000, |_| ());
         until_sleep(&mut memory, &mut Kswapd::new(1), |_| ());
         assert_eq!(memory.zones()[1].lru_pages(Lru::InactiveAnon) > 0, ages, "{release}");
         assert_eq!(memory.vmstat.pgdeactivate > 0, ages, "{release}");

@@ -8,7 +8,7 @@ fn second_pass(release: &str, order: u8, priority: u8) -> (bool, bool) {
     let mut memory = memory_of(release, 3980, 60_000);
     let mapping = file(&mut memory);
     let page = NewPage { dirty: true, ..file_page(mapping, 0) };
-    memory.add_run(MOVABLE, &task(), &page, 2_000);
+    memory.add_run(MOVABLE, &task(), &page, 2_000, |_| ());
     let mut control = control::Control {
         caller: task(),
         order,
@@ -109,7 +109,7 @@ impl Strided {
     fn new(release: &str, page: NewPage, info: OwnerInfo, order: u8) -> Self {
         let mut memory = memory_of(release, 3980, 60_000);
         memory.add_owner(info);
-        memory.add_run(MOVABLE, &task(), &page, 280);
+        memory.add_run(MOVABLE, &task(), &page, 280, |_| ());
         memory.drain_vectors(0);
         let lru = if page.anon { Lru::InactiveAnon } else { Lru::InactiveFile };
         let mut frames = vec![0; 280];

@@ -62,7 +62,7 @@ fn zone_is_flagged_only_if_all_are_refused() {
         memory.set_congested(0, [true, false]);
         for (mapping, pages) in [(0, 3), (1, free_devices_pages)] {
             let page = NewPage { dirty: true, ..file_page(mapping, 0) };
-            memory.add_run(MOVABLE, &task(), &page, pages);
+            memory.add_run(MOVABLE, &task(), &page, pages, |_| ());
         }
         memory.drain_vectors(0);
         let mut control = rounds::control(task());

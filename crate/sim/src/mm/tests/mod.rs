@@ -73,7 +73,7 @@ fn file(memory: &mut Memory) -> u32 {
 
 /// Adds so many pages of a file at once.
 fn fill(memory: &mut Memory, mapping: u32, pages: u32) -> u32 {
-    memory.add_run(MOVABLE, &task(), &file_page(mapping, 0), pages)
+    memory.add_run(MOVABLE, &task(), &file_page(mapping, 0), pages, |_| ())
 }
 
 /// Steps an allocation to its end; `each` sees every step before.

@@ -47,7 +47,7 @@ fn active_anon_alone_is_topped_up_only() {
     memory.add_swap(10_000, 0, false);
     let mapping = file(&mut memory);
     let anon = NewPage { anon: true, active: true, ..file_page(mapping, 0) };
-    memory.add_run(MOVABLE, &task(), &anon, 20_006);
+    memory.add_run(MOVABLE, &task(), &anon, 20_006, |_| ());
     memory.drain_vectors(0);
     shrink(&mut memory, 4);
     assert_eq!(memory.zones()[1].events.pgrefill, 32);
@@ -97,7 +97,7 @@ fn anonymous_only_without_file_pages() {
         let mapping = file(&mut memory);
         fill(&mut memory, mapping, file_pages);
         let anon = NewPage { anon: true, ..file_page(mapping, 0) };
-        memory.add_run(MOVABLE, &task(), &anon, 80_000);
+        memory.add_run(MOVABLE, &task(), &anon, 80_000, |_| ());
         memory.drain_vectors(0);
         memory.zones[1].recent_scanned = [0; 2];
         let amounts = memory.scan_amounts(1, 1, true);

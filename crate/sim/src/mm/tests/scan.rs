@@ -61,7 +61,7 @@ fn last_pass_without_swap_by_release() {
     for (release, anon) in [("2.6.30", 280), ("2.6.31", 0), ("2.6.36", 0)] {
         let mut memory = memory_of(release, 3980, 60_000);
         let mapping = file(&mut memory);
-        memory.add_run(MOVABLE, &task(), &NewPage { anon: true, ..file_page(mapping, 0) }, 280);
+        memory.add_run(MOVABLE, &task(), &NewPage { anon: true, ..file_page(mapping, 0) }, 280, |_| ());
         fill(&mut memory, mapping, 560);
         memory.drain_vectors(0);
         assert_eq!(memory.scan_amounts(1, 0, true), [anon, 0, 560, 0], "{release}");
@@ -79,7 +79,7 @@ fn amounts_scanned_by_release() {
         let mut memory = memory_of(release, 3980, 60_000);
         let mapping = file(&mut memory);
         fill(&mut memory, mapping, 20_006);
-        memory.add_run(MOVABLE, &task(), &NewPage { active: true, ..file_page(mapping, 0) }, 10_010);
+        memory.add_run(MOVABLE, &task(), &NewPage { active: true, ..file_page(mapping, 0) }, 10_010, |_| ());
         memory.drain_vectors(0);
         let mut control = control::Control {
             caller: Caller::kswapd_on_cpu(0),

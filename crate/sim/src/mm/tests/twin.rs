@@ -324,15 +324,22 @@ proptest! {
     /// A run of pages is what single pages would be: same frames, same lists, same counters.
     #[test]
     fn a_run_is_single_pages(
-        release in prop::sample::select(vec!["2.6.30", "2.6.32", "2.6.36"]),
+        release in prop::sample::select(vec!["2.6.30", "2.6.32", "2.6.36", "mmotm-2010-08"]),
+        // The larger zone hands out batches of 31 pages, the smaller one single pages.
+        (dma32, left) in prop::sample::select(vec![(9_000, 9_000), (130_000, 4_000)]),
         runs in prop::collection::vec((1..700_u32, any::<bool>(), any::<bool>()), 1..40),
     ) {
-        let (mut many, mut single) = (memory_of(release, 3980, 9_000), memory_of(release, 3980, 9_000));
+        let (mut many, mut single) = (memory_of(release, 3980, dma32), memory_of(release, 3980, dma32));
+        for memory in [&mut many, &mut single] {
+            for _ in left..dma32 {
+                prop_assert!(memory.allocate_at_once(KERNEL, &task()).is_some());
+            }
+        }
         for (count, mapped, cold) in runs {
             let gfp = if cold { Gfp::HIGHUSER_MOVABLE.with(Gfp::COLD) } else { Gfp::HIGHUSER_MOVABLE };
             let request = Request::page(gfp);
             let page = |index| NewPage { mapped, ..file_page(0, index) };
-            let got = many.add_run(request, &task(), &page(0), count);
+            let got = many.add_run(request, &task(), &page(0), count, |_| ());
             let one_by_one = (0..count)
                 .map_while(|index| {
                     let frame = single.allocate_at_once(request, &task())?;

@@ -81,6 +81,16 @@ impl Touch {
     fn go(&mut self, world: &mut World, me: TaskId) -> Outcome {
         let (mut faults, mut touches) = (0, 0);
         while self.left != 0 && faults < FAULTS_A_STEP && touches < TOUCHES_A_STEP {
+            let run = self.fresh_run(world, FAULTS_A_STEP - faults);
+            if run != 0 {
+                let done = self.fault_in(world, me, run);
+                faults += u64::from(done);
+                if done == run {
+                    continue;
+                }
+                self.phase = Phase::Ask(PAGE);
+                break;
+            }
             let Some(memory) = &mut world.memory else { return Outcome::Done };
             let table = &memory.mappings[self.mapping as usize].table;
             if let Some(frame) = table.get(self.page) {
@@ -115,6 +125,30 @@ impl Touch {
             process.totals.fault_ns.record_many(cost_ns / faults, faults);
         }
         if cost_ns == 0 { Outcome::Continue } else { Outcome::Cpu(cost_ns) }
+    }
+
+    /// How many pages from the next one on, at most `limit`, need nothing but a frame each: they are used in order, have their page
+    /// table, lie nowhere on the device and are not in memory.
+    fn fresh_run(&self, world: &World, limit: u64) -> u32 {
+        let Some(memory) = &world.memory else { return 0 };
+        let mapping = &memory.mappings[self.mapping as usize];
+        if self.pattern != Pattern::Sequential || mapping.cached.present() != 0 {
+            return 0;
+        }
+        let file = world.files.get(self.file);
+        let limit = limit.min(self.left).min(u64::from(file.pages() - self.page)) as u32;
+        let vacant = mapping.table.vacant_run(self.page, limit);
+        if vacant == 0 { 0 } else { file.unallocated_run(self.page, vacant) }
+    }
+
+    /// Faults in the next `count` pages, which need nothing but a frame each, as far as there is memory at once. Returns how many.
+    fn fault_in(&mut self, world: &mut World, me: TaskId, count: u32) -> u32 {
+        let caller = world.caller(me);
+        let Some(memory) = &mut world.memory else { return 0 };
+        let done = memory.add_mapped_run(self.mapping, self.page, count, PAGE, &caller);
+        self.left -= u64::from(done);
+        self.page = (self.page + done) % world.files.get(self.file).pages();
+        done
     }
 
     /// Maps the page if it is in the page cache.
