@@ -5,7 +5,7 @@ use crate::figures::Published;
 use crate::significant;
 use serde::{Deserialize, Serialize};
 use stallarium_sim::report::explain::duration;
-use stallarium_sim::report::published::{Plan, published_claims, published_data, simulated_table};
+use stallarium_sim::report::published::{Plan, published_data, simulated_table};
 use stallarium_sim::report::{Cell, ClaimResult, ClaimStatus, RowResult, RunResult, TableResult};
 use stallarium_sim::scenario::{Experiment, Overrides, form};
 use stallarium_sim::short_sort;
@@ -104,8 +104,7 @@ pub(super) fn quick_look(
         "What the table claims is stated for the published length and several seeds: run that to judge it.",
     );
     let tables = [table];
-    let claims = published_claims(experiment)?;
-    let claims = claims.iter().map(|claim| claim_in_words(&claim.try_on(&tables))).collect();
+    let claims = published.claims.iter().map(|claim| claim_in_words(&claim.try_on(&tables))).collect();
     Ok(Judged {
         tables: tables.iter().map(table_in_words).collect(),
         claims,
