@@ -48,7 +48,7 @@ async function start() {
     return;
   }
   terms.begin();
-  const from = opened();
+  const from = await opened();
   const laboratory = new Laboratory(pool, new Board(), from.setting, from.view);
   laboratory.on("results", (isComplete) => {
     if (isComplete) {

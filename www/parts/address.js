@@ -1,6 +1,7 @@
 // The link to what is on the screen, in the address bar; and what a link says when the page is opened with it.
 
 import { link, open_link } from "../stallarium-web.js";
+import { packed, unpacked } from "./packing.js";
 
 /** @typedef {import("./laboratory.js").Laboratory} Laboratory */
 /** @typedef {import("./messages.js").Setting} Setting */
@@ -20,11 +21,14 @@ const PACE_MS = 300;
 /**
  * Reads the link that the page was opened with. A bad one gives the experiment as it is, and says why.
  *
- * @returns {Opened}
+ * @returns {Promise<Opened>}
  */
-export function opened() {
-  return /** @type {Opened} */ (open_link(location.hash));
+export async function opened() {
+  return /** @type {Opened} */ (open_link(await unpacked(location.hash)));
 }
+
+/** The last link in its readable form, and what it was packed to. Compressing takes a moment; until then the readable form serves. */
+const last = { readable: "", shortest: "", packing: Promise.resolve() };
 
 /**
  * The fragment of the link to what is shown.
@@ -33,7 +37,17 @@ export function opened() {
  * @returns {string} With the `#`.
  */
 export function fragment(laboratory) {
-  return link(laboratory.good, laboratory.view, laboratory.board.digest());
+  const readable = link(laboratory.good, laboratory.view, laboratory.board.digest());
+  if (readable !== last.readable) {
+    last.readable = readable;
+    last.shortest = readable;
+    last.packing = packed(readable).then((shortest) => {
+      if (readable === last.readable) {
+        last.shortest = shortest;
+      }
+    });
+  }
+  return last.shortest;
 }
 
 /**
@@ -54,18 +68,20 @@ export function address(laboratory, page = "index.html") {
  * @param {Laboratory} laboratory
  */
 export function follow(laboratory) {
-  let last = 0;
+  let written = 0;
   let timer = 0;
-  const write = () => {
+  const write = async () => {
     timer = 0;
-    last = performance.now();
+    written = performance.now();
+    fragment(laboratory);
+    await last.packing;
     const wanted = fragment(laboratory);
     if (wanted !== location.hash) {
       history.replaceState(null, "", wanted);
     }
   };
   const soon = () => {
-    timer ||= setTimeout(write, Math.max(PACE_MS - (performance.now() - last), 0));
+    timer ||= setTimeout(write, Math.max(PACE_MS - (performance.now() - written), 0));
   };
   laboratory.on("view", soon);
   laboratory.on("results", (isComplete) => isComplete && soon());

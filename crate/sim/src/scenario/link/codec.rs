@@ -5,20 +5,14 @@
 //! deflate, base64 with the alphabet for addresses.
 
 use super::LinkError;
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use super::packing::{pack, unpack};
 use litemap::LiteMap;
-use miniz_oxide::deflate::compress_to_vec;
-use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_with_limit};
 
 /// The most a link may unpack to.
 pub const MAX_PAYLOAD_BYTES: usize = 64 * 1024;
 
 /// The most named values of a link.
 const MAX_FIELDS: usize = 256;
-
-/// How hard to compress: the most that miniz knows.
-const COMPRESSION_LEVEL: u8 = 10;
 
 /// Named values.
 pub(super) type Fields = LiteMap<String, String>;
@@ -41,27 +35,13 @@ pub(super) fn decode(fragment: &str) -> Result<(u32, Fields), LinkError> {
     }
     let text = match rest.get(..2) {
         Some("t.") => rest.get(2..).unwrap_or("").to_owned(),
-        Some("z.") => inflate(rest.get(2..).unwrap_or(""))?,
+        Some("z.") => unpack(rest.get(2..).unwrap_or(""))?,
         _ => return Err(LinkError::broken("after the version comes \"t.\" or \"z.\"")),
     };
     if text.len() > 3 * MAX_PAYLOAD_BYTES {
         return Err(LinkError::TooLarge);
     }
     Ok((schema, parse(&text)?))
-}
-
-fn inflate(payload: &str) -> Result<String, LinkError> {
-    let compressed = URL_SAFE_NO_PAD
-        .decode(payload.trim_end_matches('='))
-        .map_err(|_| LinkError::broken("its characters are not those of a compressed link"))?;
-    let bytes = decompress_to_vec_with_limit(&compressed, MAX_PAYLOAD_BYTES).map_err(|error| {
-        if error.status == TINFLStatus::HasMoreOutput {
-            LinkError::TooLarge
-        } else {
-            LinkError::broken("it cannot be unpacked")
-        }
-    })?;
-    String::from_utf8(bytes).map_err(|_| LinkError::broken("what it unpacks to is no text"))
 }
 
 fn parse(text: &str) -> Result<Fields, LinkError> {
@@ -95,12 +75,11 @@ pub(super) fn encode_readable(schema: u32, fields: &Fields) -> String {
     format!("#{schema}t.{}", join(fields, is_plain))
 }
 
-/// The compressed fragment, `#` included.
-pub(super) fn encode_compressed(schema: u32, fields: &Fields) -> String {
+/// The compressed fragment, `#` included; `None` where nothing is compressed.
+pub(super) fn encode_compressed(schema: u32, fields: &Fields) -> Option<String> {
     // Only what separates is escaped, so that the compressor sees the text as it is.
     let is_plain = |byte: u8| !b"%&=".contains(&byte);
-    let compressed = compress_to_vec(join(fields, is_plain).as_bytes(), COMPRESSION_LEVEL);
-    format!("#{schema}z.{}", URL_SAFE_NO_PAD.encode(compressed))
+    Some(format!("#{schema}z.{}", pack(&join(fields, is_plain))?))
 }
 
 fn join(fields: &Fields, is_plain: impl Fn(u8) -> bool + Copy) -> String {

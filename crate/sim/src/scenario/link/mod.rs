@@ -4,6 +4,7 @@
 //! is the same, compressed. The number is the *schema*, which says what the names mean and what is
 //! meant when they are left out. Layers, outermost first:
 //!
+//! * `packing`: the compressed form's payload,
 //! * `codec`: characters to named values and back; knows nothing of scenarios,
 //! * `defaults`: what a schema means by saying nothing, frozen for ever,
 //! * `upgrade`: named values of an old schema into those of the newest,
@@ -14,6 +15,7 @@
 
 mod codec;
 mod defaults;
+mod packing;
 mod state;
 #[cfg(test)]
 mod tests;

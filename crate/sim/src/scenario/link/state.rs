@@ -100,13 +100,13 @@ impl Link {
     }
 
     /// The fragment to share, `#` included: the readable form or the compressed one, whichever is
-    /// shorter.
+    /// shorter. Without the feature `deflate` the readable one.
     #[must_use]
     pub fn share(&self) -> String {
         let fields = leave_out(SCHEMA, self.to_fields());
         let readable = codec::encode_readable(SCHEMA, &fields);
         let compressed = codec::encode_compressed(SCHEMA, &fields);
-        if readable.len() <= compressed.len() { readable } else { compressed }
+        compressed.filter(|compressed| compressed.len() < readable.len()).unwrap_or(readable)
     }
 
     /// The readable fragment, `#` included.
