@@ -80,7 +80,9 @@ pub(super) fn memory(project: &Project) -> Outcome<Vec<Row>> {
 /// LRU and CLOCK on the same Zipf stream. They are compared only if they miss equally often.
 fn replacement(project: &Project, native: &impl Fn(&[&str]) -> Outcome<String>) -> Outcome<Vec<Row>> {
     let python = python_rival(project, "libcachesim")?;
-    let trace = project.root.join("target/rivals/zipf.oracleGeneral.bin").display().to_string();
+    let folder = project.root.join("target/rivals");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    let trace = folder.join("zipf.oracleGeneral.bin").display().to_string();
     native(&["trace", ZIPF_REFERENCES, &trace])?;
     let rival = |name: &str| {
         Child::new(&python)
