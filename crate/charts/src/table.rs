@@ -32,20 +32,24 @@ fn headings<'a>(first: &'a str, others: impl Iterator<Item = &'a str>) -> Vec<St
     std::iter::once(first).chain(others).map(str::to_owned).collect()
 }
 
-/// Time by category, and the number of events by kind, for each lane.
+/// Time by category or its share, and the number of events by kind, for each lane.
 fn lanes(chart: &Lanes, span: Span) -> Table {
     let categories = chart.categories.iter().map(|category| category.label.as_str());
     let kinds = chart.kinds.iter().map(|kind| kind.label.as_str());
     let rows = chart.lanes.iter().map(|lane| {
-        let mut totals = vec![0u64; chart.categories.len()];
+        let mut totals = vec![0.0; chart.categories.len()];
         for interval in &lane.intervals {
             let start = interval.start_ns.max(span.start_ns);
             let end = interval.end_ns.min(span.end_ns);
             if let Some(total) = totals.get_mut(interval.category) {
-                *total = total.saturating_add(end.saturating_sub(start));
+                *total += end.saturating_sub(start) as f64 * interval.share();
             }
         }
-        let times = totals.into_iter().map(|total| Unit::Nanoseconds.write(total as f64));
+        let all: f64 = totals.iter().sum();
+        let times = totals.into_iter().map(|total| match chart.is_shared {
+            true => format!("{}\u{202F}%", fixed(if all > 0.0 { total / all * 100.0 } else { 0.0 }, 1)),
+            false => Unit::Nanoseconds.write(total),
+        });
         let counts = (0..chart.kinds.len()).map(|kind| {
             let events = lane.events.iter().filter(|event| event.kind == kind);
             events.filter(|event| holds(span, event.at_ns)).count().to_string()

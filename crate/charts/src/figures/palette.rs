@@ -1,7 +1,9 @@
 //! Which colour and which pattern means what, in every figure.
 
 use crate::describe::{Category, Fill, Tone};
+use stallarium_sim::mm::{Lru, NapSite};
 use stallarium_sim::observe::{CauseKind, WaitKind};
+use stallarium_sim::simulation::{DirectSleep, KswapdDoing};
 
 /// The category of a cause of waiting.
 ///
@@ -52,4 +54,70 @@ pub(super) fn wait(kind: WaitKind) -> Category {
         WaitKind::Start => ("waits for other processes", Tone::Faint, Fill::Tint),
     };
     Category::new(label, tone, fill)
+}
+
+/// A task's own reclaim, on its CPU.
+pub(super) fn reclaiming() -> Category {
+    Category::new("reclaiming, on the CPU", Tone::Series(2), Fill::Solid)
+}
+
+/// The category of what keeps a task from its memory.
+pub(super) fn direct_sleep(cause: DirectSleep) -> Category {
+    let (tone, fill) = match cause {
+        DirectSleep::Nap(NapSite::Retry) => (Tone::Bad, Fill::Solid),
+        DirectSleep::Nap(NapSite::Reclaim) => (Tone::Bad, Fill::Rising),
+        DirectSleep::Nap(_) => (Tone::Bad, Fill::Hatched),
+        DirectSleep::PageWritten => (Tone::Series(0), Fill::Solid),
+        DirectSleep::FreeRequest => (Tone::Series(6), Fill::Solid),
+        DirectSleep::Killed => (Tone::Bad, Fill::Tint),
+    };
+    Category::new(cause.words(), tone, fill)
+}
+
+/// The category of what kswapd does: the lower the priority, the fuller the colour.
+pub(super) fn kswapd(doing: KswapdDoing) -> Category {
+    let (tone, fill) = match doing {
+        KswapdDoing::Asleep => (Tone::Faint, Fill::Solid),
+        KswapdDoing::Dozing => (Tone::Faint, Fill::Rising),
+        KswapdDoing::Lightly => (Tone::Series(2), Fill::Hatched),
+        KswapdDoing::Harder => (Tone::Series(2), Fill::Rising),
+        KswapdDoing::Desperately => (Tone::Series(2), Fill::Solid),
+        KswapdDoing::Napping => (Tone::Bad, Fill::Rising),
+        KswapdDoing::Device => (Tone::Series(0), Fill::Solid),
+    };
+    Category::new(doing.words(), tone, fill)
+}
+
+/// The category of one who reclaims in one zone: colour says who, pattern which zone. `places` are kswapd's, then those of tasks.
+pub(super) fn reclaimer(index: usize, places: &[(usize, &str)]) -> Category {
+    let (by, zone) = places.get(index).copied().unwrap_or_default();
+    let (name, tone) = if by == 0 { ("kswapd", Tone::Series(2)) } else { ("direct reclaim", Tone::Bad) };
+    let fill = match index % (places.len() / 2).max(1) {
+        0 => Fill::Solid,
+        1 => Fill::Hatched,
+        _ => Fill::Falling,
+    };
+    Category::new(format!("{name}, {zone}"), tone, fill)
+}
+
+/// The category of an LRU list.
+pub(super) fn list(list: Lru) -> Category {
+    let (tone, fill) = match list {
+        Lru::InactiveAnon => (Tone::Series(1), Fill::Hatched),
+        Lru::ActiveAnon => (Tone::Series(1), Fill::Solid),
+        Lru::InactiveFile => (Tone::Series(0), Fill::Hatched),
+        Lru::ActiveFile => (Tone::Series(0), Fill::Solid),
+        Lru::Unevictable => (Tone::Series(3), Fill::Solid),
+    };
+    Category::new(list.words(), tone, fill)
+}
+
+/// Free memory.
+pub(super) fn free() -> Category {
+    Category::new("free", Tone::Faint, Fill::Solid)
+}
+
+/// Memory that is neither free nor on a list.
+pub(super) fn rest_of_memory() -> Category {
+    Category::new("page tables and the kernel's own", Tone::Neutral, Fill::Solid)
 }

@@ -56,7 +56,7 @@ pub fn csv(figure: &Figure) -> String {
             }
         }
         Chart::Lanes(chart) => {
-            out.row(["lane", "from_ns", "to_ns", "what", "label"]);
+            out.row(["lane", "from_ns", "to_ns", "what", if chart.is_shared { "share" } else { "label" }]);
             for lane in &chart.lanes {
                 for interval in &lane.intervals {
                     let what = chart
@@ -64,7 +64,14 @@ pub fn csv(figure: &Figure) -> String {
                         .get(interval.category)
                         .map_or("", |category| category.label.as_str());
                     let (from, to) = (interval.start_ns.to_string(), interval.end_ns.to_string());
-                    out.row([lane.label.as_str(), &from, &to, what, interval.label.as_deref().unwrap_or("")]);
+                    let share = if chart.is_shared { interval.share().to_string() } else { String::new() };
+                    out.row([
+                        lane.label.as_str(),
+                        &from,
+                        &to,
+                        what,
+                        interval.label.as_deref().unwrap_or(&share),
+                    ]);
                 }
                 for event in &lane.events {
                     let what = chart.kinds.get(event.kind).map_or("", |kind| kind.label.as_str());

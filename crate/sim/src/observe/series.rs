@@ -147,7 +147,8 @@ impl Series {
             self.bucket_at(at_ns);
             let until_ns = to_ns.min(self.current_end_ns);
             // Products of times pass 64 bits; these divisions and products are the same on every target.
-            let share = (until_ns - from_ns.min(until_ns)) as f64 / (to_ns - from_ns).max(1) as f64;
+            let share =
+                (until_ns - from_ns.min(until_ns)) as f64 / to_ns.saturating_sub(from_ns).max(1) as f64;
             let so_far = if until_ns >= to_ns { amount } else { (amount as f64 * share) as u64 };
             let part = so_far - entered;
             self.buckets[self.current].see(part, part);
