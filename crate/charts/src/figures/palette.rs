@@ -1,7 +1,7 @@
 //! Which colour and which pattern means what, in every figure.
 
 use crate::describe::{Category, Fill, Tone};
-use stallarium_sim::mm::{Lru, NapSite};
+use stallarium_sim::mm::Lru;
 use stallarium_sim::observe::{CauseKind, WaitKind};
 use stallarium_sim::simulation::{DirectSleep, KswapdDoing};
 
@@ -64,9 +64,9 @@ pub(super) fn reclaiming() -> Category {
 /// The category of what keeps a task from its memory.
 pub(super) fn direct_sleep(cause: DirectSleep) -> Category {
     let (tone, fill) = match cause {
-        DirectSleep::Nap(NapSite::Retry) => (Tone::Bad, Fill::Solid),
-        DirectSleep::Nap(NapSite::Reclaim) => (Tone::Bad, Fill::Rising),
-        DirectSleep::Nap(_) => (Tone::Bad, Fill::Hatched),
+        DirectSleep::Retry => (Tone::Bad, Fill::Solid),
+        DirectSleep::Reclaim => (Tone::Bad, Fill::Rising),
+        DirectSleep::Lumpy | DirectSleep::Isolated | DirectSleep::Writeout => (Tone::Bad, Fill::Hatched),
         DirectSleep::PageWritten => (Tone::Series(0), Fill::Solid),
         DirectSleep::FreeRequest => (Tone::Series(6), Fill::Solid),
         DirectSleep::Killed => (Tone::Bad, Fill::Tint),
@@ -88,36 +88,30 @@ pub(super) fn kswapd(doing: KswapdDoing) -> Category {
     Category::new(doing.words(), tone, fill)
 }
 
-/// The category of one who reclaims in one zone: colour says who, pattern which zone. `places` are kswapd's, then those of tasks.
-pub(super) fn reclaimer(index: usize, places: &[(usize, &str)]) -> Category {
-    let (by, zone) = places.get(index).copied().unwrap_or_default();
-    let (name, tone) = if by == 0 { ("kswapd", Tone::Series(2)) } else { ("direct reclaim", Tone::Bad) };
-    let fill = match index % (places.len() / 2).max(1) {
-        0 => Fill::Solid,
-        1 => Fill::Hatched,
-        _ => Fill::Falling,
-    };
-    Category::new(format!("{name}, {zone}"), tone, fill)
+/// The categories of those who reclaim, zone by zone: colour says who, pattern where. `places` are kswapd's, then those of tasks.
+pub(super) fn reclaimers(places: &[(bool, String)]) -> Vec<Category> {
+    let fills = [Fill::Solid, Fill::Hatched, Fill::Falling];
+    let categories = places.iter().enumerate().map(|(index, (direct, zone))| {
+        let (name, tone) = if *direct { ("direct reclaim", Tone::Bad) } else { ("kswapd", Tone::Series(2)) };
+        let fill = fills.get(index % (places.len() / 2).max(1)).copied().unwrap_or_default();
+        Category::new(format!("{name}, {zone}"), tone, fill)
+    });
+    categories.collect()
 }
 
-/// The category of an LRU list.
-pub(super) fn list(list: Lru) -> Category {
-    let (tone, fill) = match list {
-        Lru::InactiveAnon => (Tone::Series(1), Fill::Hatched),
-        Lru::ActiveAnon => (Tone::Series(1), Fill::Solid),
-        Lru::InactiveFile => (Tone::Series(0), Fill::Hatched),
-        Lru::ActiveFile => (Tone::Series(0), Fill::Solid),
-        Lru::Unevictable => (Tone::Series(3), Fill::Solid),
-    };
-    Category::new(list.words(), tone, fill)
-}
-
-/// Free memory.
-pub(super) fn free() -> Category {
-    Category::new("free", Tone::Faint, Fill::Solid)
-}
-
-/// Memory that is neither free nor on a list.
-pub(super) fn rest_of_memory() -> Category {
-    Category::new("page tables and the kernel's own", Tone::Neutral, Fill::Solid)
+/// The categories of what memory holds: the LRU lists, what is free, what is neither.
+pub(super) fn memory() -> Vec<Category> {
+    let tones = [
+        (Tone::Series(1), Fill::Hatched),
+        (Tone::Series(1), Fill::Solid),
+        (Tone::Series(0), Fill::Hatched),
+        (Tone::Series(0), Fill::Solid),
+        (Tone::Series(3), Fill::Solid),
+    ];
+    let lists = Lru::ALL.into_iter().zip(tones);
+    let mut categories: Vec<Category> =
+        lists.map(|(list, (tone, fill))| Category::new(list.words(), tone, fill)).collect();
+    categories.push(Category::new("free", Tone::Faint, Fill::Solid));
+    categories.push(Category::new("page tables and the kernel's own", Tone::Neutral, Fill::Solid));
+    categories
 }

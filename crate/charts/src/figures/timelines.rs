@@ -1,8 +1,9 @@
 //! The whole run over time, one line for each kernel.
 
+use super::reclaim::zones;
 use super::{Column, Context};
 use crate::describe::{Axis, Bucket, Figure, LineSeries, LineShape, Lines, Rule, Span, Unit};
-use stallarium_sim::report::{Subject, Timeline, ZoneResult};
+use stallarium_sim::report::{Subject, Timeline};
 
 /// The most points of a line: over shorter stretches a rate is only the noise of single files.
 const POINTS: u64 = 100;
@@ -32,78 +33,58 @@ pub enum Timelines {
     UnderWriteback,
 }
 
-/// Whether a timeline is one of those drawn.
-type Wanted = Box<dyn Fn(&Subject) -> bool>;
-
 /// One line for each kernel over the whole run. `None` when no run has such a thing.
 #[must_use]
 pub fn timelines(context: &Context<'_>, columns: &[Column<'_>], which: Timelines) -> Option<Figure> {
-    let marked = context.marked_often(columns);
-    let (title, axis, wanted): (String, Axis, Wanted) = match which {
+    // Title, the axis's label and unit, and the timelines that are added up.
+    let (title, label, unit, wanted) = match which {
         Timelines::Marks => {
-            let (process, mark) = marked?;
-            let axis = Axis::new(format!("{mark} per second"), Unit::named(format!("{mark}/s")));
+            let (process, mark) = context.marked_often(columns)?;
             let title = format!("{process}: {mark} per second");
-            (
-                title,
-                axis,
-                Box::new(move |subject| {
-                    *subject == Subject::Mark { process: process.clone(), mark: mark.clone() }
-                }),
-            )
+            let (label, unit) = (format!("{mark} per second"), format!("{mark}/s"));
+            (title, label, unit, vec![Subject::Mark { process, mark }])
         }
         Timelines::Reading => {
             let process = reader(context, columns)?;
-            let axis = Axis::new("data read", Unit::named("MB/s"));
             let title = format!("{process}: data read");
-            (
-                title,
-                axis,
-                Box::new(move |subject| *subject == Subject::BytesRead { process: process.clone() }),
-            )
+            (title, "data read".to_owned(), "MB/s".to_owned(), vec![Subject::BytesRead { process }])
         }
         Timelines::Free(index) => {
-            let zone = zone(columns, index)?.name.clone();
-            // From the whole zone down to the marks: only a logarithmic axis shows both.
-            let axis = Axis::new(format!("free pages of {zone}, logarithmic"), Unit::named("pages")).log();
+            let zone = zones(columns).get(index)?.name.clone();
             let title = format!("Free memory: {zone} against its marks");
-            (title, axis, Box::new(move |subject| *subject == Subject::FreePages { zone: zone.clone() }))
+            let label = format!("free pages of {zone}, logarithmic");
+            (title, label, "pages".to_owned(), vec![Subject::FreePages { zone }])
         }
-        Timelines::Scanned(by_tasks) => {
-            zone(columns, 0)?;
-            let axis = Axis::new("pages looked at per second", Unit::named("pages/s"));
-            let title = if by_tasks {
+        Timelines::Scanned(direct) => {
+            let title = if direct {
                 "Direct reclaim: pages that the process itself has to look at"
             } else {
                 "kswapd: pages that it looks at"
             };
-            let is_it = move |subject: &Subject| matches!(subject, Subject::Scanned { direct, .. } if *direct == by_tasks);
-            (title.to_owned(), axis, Box::new(is_it))
+            let zones = zones(columns).into_iter();
+            let wanted = zones.map(|zone| Subject::Scanned { zone: zone.name.clone(), direct }).collect();
+            (title.to_owned(), "pages looked at per second".to_owned(), "pages/s".to_owned(), wanted)
         }
         Timelines::Dirty | Timelines::UnderWriteback => {
-            let is_all = which == Timelines::Dirty;
             limits(columns)?;
-            let title = if is_all {
-                "Dirty memory: pages changed or on their way to the device, against the limits"
+            let (title, wanted) = if which == Timelines::Dirty {
+                let title = "Dirty memory: pages changed or on their way to the device, against the limits";
+                (title, vec![Subject::Dirty, Subject::UnderWriteback])
             } else {
-                "Writeback: pages on their way to the device"
+                ("Writeback: pages on their way to the device", vec![Subject::UnderWriteback])
             };
-            let is_it = move |subject: &Subject| {
-                *subject == Subject::UnderWriteback || is_all && *subject == Subject::Dirty
-            };
-            (title.to_owned(), Axis::new("pages", Unit::named("pages")), Box::new(is_it))
+            (title.to_owned(), "pages".to_owned(), "pages".to_owned(), wanted)
         }
         Timelines::Depth => {
             let requests = |column: &Column<'_>| column.run.queue.completed.iter().sum::<u64>();
             columns.iter().map(requests).max().filter(|most| *most >= REQUESTS_MIN)?;
-            let axis = Axis::new("requests", Unit::named("requests"));
-            (
-                "Requests waiting for the device or in it".to_owned(),
-                axis,
-                Box::new(|subject| matches!(subject, Subject::InDevice | Subject::Waiting)),
-            )
+            let title = "Requests waiting for the device or in it".to_owned();
+            (title, "requests".to_owned(), "requests".to_owned(), vec![Subject::InDevice, Subject::Waiting])
         }
     };
+    let axis = Axis::new(label, Unit::named(unit));
+    // From a whole zone down to its marks: only a logarithmic axis shows both.
+    let axis = if matches!(which, Timelines::Free(_)) { axis.log() } else { axis };
     let rules = match which {
         Timelines::Free(index) => marks(columns, index),
         Timelines::Dirty => limits(columns).into_iter().flatten().collect(),
@@ -113,7 +94,7 @@ pub fn timelines(context: &Context<'_>, columns: &[Column<'_>], which: Timelines
     let mut series = Vec::new();
     let mut averages = Vec::new();
     for column in columns {
-        let found: Vec<&Timeline> = column.run.timelines_of(&wanted).collect();
+        let found: Vec<&Timeline> = column.run.timelines_of(|subject| wanted.contains(subject)).collect();
         if found.is_empty() {
             continue;
         }
@@ -132,14 +113,9 @@ pub fn timelines(context: &Context<'_>, columns: &[Column<'_>], which: Timelines
     Some(Figure::new(title, chart).subtitle(context.conditions).summary(summary))
 }
 
-/// The zone at this place, the one with most memory first.
-fn zone<'r>(columns: &[Column<'r>], index: usize) -> Option<&'r ZoneResult> {
-    super::reclaim::zones(columns).get(index).copied()
-}
-
 /// The marks of a zone, as lines across the plot.
 fn marks(columns: &[Column<'_>], index: usize) -> Vec<Rule> {
-    let zone = zone(columns, index);
+    let zone = zones(columns).into_iter().nth(index);
     let names = ["min", "low", "high"];
     zone.iter()
         .flat_map(|zone| zone.marks.iter().zip(names))

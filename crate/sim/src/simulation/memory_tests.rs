@@ -366,7 +366,7 @@ fn what_is_watched_adds_up_to_what_is_counted() {
         assert_eq!(freed, memory.vmstat.kswapd_steal, "{release}");
         for site in [NapSite::Retry, NapSite::Reclaim] {
             let naps = memory.naps().at(site);
-            let slept = world.direct_sleeps().iter().find(|sleeps| sleeps.cause == DirectSleep::Nap(site));
+            let slept = world.direct_sleeps().iter().find(|sleeps| sleeps.cause == DirectSleep::nap(site));
             let slept = slept.map_or((0, 0, 0), |sleeps| (sleeps.count, sleeps.ns, sleeps.longest_ns));
             assert_eq!(slept, (naps.taken, naps.slept_ns, naps.longest_ns), "{release}: {site:?}");
         }

@@ -81,8 +81,16 @@ impl KswapdDoing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DirectSleep {
-    /// It naps because of congestion, or as if there were any.
-    Nap(NapSite),
+    /// It naps in the allocator between two direct reclaims.
+    Retry,
+    /// It naps after a pass of direct reclaim.
+    Reclaim,
+    /// It naps before the second pass of lumpy reclaim.
+    Lumpy,
+    /// It naps because too many pages are isolated.
+    Isolated,
+    /// It naps because too much is being written.
+    Writeout,
     /// A page that it reclaims is being written.
     PageWritten,
     /// It writes pages itself, and there is no free request.
@@ -92,15 +100,38 @@ pub enum DirectSleep {
 }
 
 impl DirectSleep {
+    /// Every cause.
+    pub const ALL: [Self; 8] = [
+        Self::Retry,
+        Self::Reclaim,
+        Self::Lumpy,
+        Self::Isolated,
+        Self::Writeout,
+        Self::PageWritten,
+        Self::FreeRequest,
+        Self::Killed,
+    ];
+
+    /// A nap's.
+    pub(crate) fn nap(site: NapSite) -> Self {
+        match site {
+            NapSite::Retry => Self::Retry,
+            NapSite::Reclaim | NapSite::Kswapd => Self::Reclaim,
+            NapSite::Lumpy => Self::Lumpy,
+            NapSite::Isolated => Self::Isolated,
+            NapSite::Writeout => Self::Writeout,
+        }
+    }
+
     /// In words.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            Self::Nap(NapSite::Retry) => "nap in the allocator, between two attempts",
-            Self::Nap(NapSite::Reclaim) => "nap in direct reclaim, after a pass",
-            Self::Nap(NapSite::Lumpy) => "nap before lumpy reclaim's second pass",
-            Self::Nap(NapSite::Isolated) => "nap while too many pages are isolated",
-            Self::Nap(NapSite::Kswapd | NapSite::Writeout) => "nap while too much is being written",
+            Self::Retry => "nap in the allocator, between two attempts",
+            Self::Reclaim => "nap in direct reclaim, after a pass",
+            Self::Lumpy => "nap before lumpy reclaim's second pass",
+            Self::Isolated => "nap while too many pages are isolated",
+            Self::Writeout => "nap while too much is being written",
             Self::PageWritten => "waiting for a page to be written",
             Self::FreeRequest => "waiting for a free request",
             Self::Killed => "waiting for a killed process",

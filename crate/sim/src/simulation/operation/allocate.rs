@@ -48,7 +48,7 @@ impl Allocate {
         let outcome = self.go_on(world, me);
         if let Outcome::Wait(on) = &outcome {
             let cause = match (on, &self.phase) {
-                (WaitOn::Congestion(_), Phase::Napping(nap, _)) => DirectSleep::Nap(nap.site),
+                (WaitOn::Congestion(_), Phase::Napping(nap, _)) => DirectSleep::nap(nap.site),
                 (WaitOn::PageWritten(_), _) => DirectSleep::PageWritten,
                 (WaitOn::Killed, _) => DirectSleep::Killed,
                 _ => DirectSleep::FreeRequest,
