@@ -56,6 +56,14 @@ pub enum ClaimKind {
     AbsoluteExpression,
 }
 
+impl ClaimKind {
+    /// It compares two columns, so that the size of what was run drops out.
+    #[must_use]
+    pub fn is_ratio(self) -> bool {
+        matches!(self, Self::Ratio | Self::RatioAcrossTables)
+    }
+}
+
 /// The claims of one experiment, in their order.
 ///
 /// # Errors
@@ -296,8 +304,7 @@ mod tests {
             let claim = Claim::read(json).expect("a claim");
             assert!(!claim.of.is_empty() && claim.of.len() == list(&json["of"]).len(), "{}", claim.id);
             assert!(claim.at_least.is_some() || claim.at_most.is_some(), "{}", claim.id);
-            let is_ratio = matches!(claim.kind, ClaimKind::Ratio | ClaimKind::RatioAcrossTables);
-            assert_eq!(is_ratio, claim.to.is_some(), "{}", claim.id);
+            assert_eq!(claim.kind.is_ratio(), claim.to.is_some(), "{}", claim.id);
             assert_eq!(
                 claim.kind == ClaimKind::AbsoluteExpression,
                 !claim.expression.is_empty(),
