@@ -44,7 +44,7 @@ fn run_all(plan: &Plan) -> Vec<RunResult> {
 fn firm_claims_of_cfq_noidle_2010_hold() {
     let plan = Plan::new("cfq-noidle-2010", SEEDS, 1.0, &Overrides::none()).expect("a published experiment");
     let result = plan.result(run_all(&plan)).expect("published data is embedded");
-    assert_eq!(result.claims.len(), 12, "every claim of claims.json is tried");
+    assert_eq!(result.claims.len(), 12, "every published claim is tried");
     for claim in &result.claims {
         let simulated = claim.simulated.unwrap_or(f64::NAN);
         assert!(simulated.is_finite() && simulated > 0.0, "{} has a number", claim.id);

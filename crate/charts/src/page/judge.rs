@@ -5,7 +5,7 @@ use crate::figures::Published;
 use crate::significant;
 use serde::{Deserialize, Serialize};
 use stallarium_sim::report::explain::duration;
-use stallarium_sim::report::published::{Plan, published_claims, published_data, simulated_table};
+use stallarium_sim::report::published::{Plan, published_data, simulated_table};
 use stallarium_sim::report::{Cell, Claim, ClaimResult, ClaimStatus, RowResult, RunResult, TableResult};
 use stallarium_sim::scenario::{Experiment, Overrides, form};
 use stallarium_sim::short_sort;
@@ -104,14 +104,13 @@ pub(super) fn quick_look(
         "What the table claims is stated for the published length and several seeds: run that to judge it.",
     );
     let tables = [table];
-    let claims = published_claims(experiment)?;
     let tried = |claim: &Claim| {
         let result = claim.try_on(&tables);
         let words = claim_in_words(&result);
         // Numbers of the published size are not those of a smaller case; ratios are its own.
         if is_measured || claim.kind.is_ratio() { words } else { not_this_size(&result, words) }
     };
-    let claims = claims.iter().map(tried).collect();
+    let claims = published.claims.iter().map(tried).collect();
     Ok(Judged {
         tables: tables.iter().map(table_in_words).collect(),
         claims,
@@ -378,7 +377,7 @@ mod tests {
         let labels = experiment.columns.iter().map(|column| column.label.as_str());
         let runs: Vec<RunResult> = labels.map(|label| finish(&setting, label)).collect();
         let judged = quick_look(&experiment, &setting, &runs).expect("readable");
-        let claims = published_claims(&experiment).expect("readable");
+        let claims = published_data(&experiment).expect("readable").claims;
         assert_eq!(claims.len(), judged.claims.len());
         let mut directions = 0;
         for (claim, words) in claims.iter().zip(&judged.claims) {

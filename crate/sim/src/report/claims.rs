@@ -1,18 +1,13 @@
 //! Claims: what a published table says, as inequalities that a simulated run must meet.
 
 use super::expression::evaluate;
-use super::json::{list, name, parse, text, texts};
 use super::tables::{ClaimResult, ClaimStatus, RowResult, TableResult};
-use crate::scenario::CLAIMS_JSON;
-use jzon::JsonValue;
 
-/// One claim, as `published/claims.json` has it.
+/// One claim, as the experiment's `published/ID.toml` has it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     /// Its id.
     pub id: String,
-    /// The experiment it belongs to.
-    pub experiment: String,
     /// The table it is about.
     pub table: String,
     /// What it says.
@@ -64,66 +59,12 @@ impl ClaimKind {
     }
 }
 
-/// The claims of one experiment, in their order.
-///
-/// # Errors
-/// The embedded file cannot be read: a defect of the program.
-pub(super) fn claims_of(experiment: &str) -> Result<Vec<Claim>, String> {
-    let read = || -> Result<Vec<Claim>, String> {
-        let file = parse(CLAIMS_JSON)?;
-        let claims = list(&file["claims"]).iter();
-        claims.filter(|claim| claim["experiment"] == experiment).map(Claim::read).collect()
-    };
-    read().map_err(|error| format!("the published claims: {error}"))
-}
-
 /// A ratio of two means. If either is 0, one half is added to both: counts of nothing can then be compared.
 pub(super) fn ratio(of: f64, to: f64) -> f64 {
     if of == 0.0 || to == 0.0 { (of + 0.5) / (to + 0.5) } else { of / to }
 }
 
-/// The value that goes with the text under a key.
-fn one_of<T: Copy>(json: &JsonValue, key: &str, choices: &[(&str, T)]) -> Result<T, String> {
-    let name = name(json, key)?;
-    let found = choices.iter().find(|(known, _)| *known == name);
-    found.map(|(_, value)| *value).ok_or_else(|| format!("{name} is no {key} of a claim"))
-}
-
 impl Claim {
-    /// A claim of the file.
-    ///
-    /// # Errors
-    /// What is missing, or is not known.
-    fn read(json: &JsonValue) -> Result<Self, String> {
-        let words = |key| text(json, key).unwrap_or_default();
-        let kinds = [
-            ("ratio", ClaimKind::Ratio),
-            ("ratio-across-tables", ClaimKind::RatioAcrossTables),
-            ("absolute", ClaimKind::Absolute),
-            ("absolute-expression", ClaimKind::AbsoluteExpression),
-        ];
-        let statuses =
-            [("firm", ClaimStatus::Firm), ("reach", ClaimStatus::Reach), ("open", ClaimStatus::Open)];
-        Ok(Self {
-            id: name(json, "id")?,
-            experiment: name(json, "experiment")?,
-            table: name(json, "table")?,
-            says: name(json, "says")?,
-            kind: one_of(json, "kind", &kinds)?,
-            metric: words("metric"),
-            expression: words("expression"),
-            of: texts(&json["of"]),
-            to: text(json, "to"),
-            of_table: text(json, "of_table"),
-            to_table: text(json, "to_table"),
-            published: list(&json["published"]).iter().filter_map(JsonValue::as_f64).collect(),
-            at_least: json["at_least"].as_f64(),
-            at_most: json["at_most"].as_f64(),
-            status: one_of(json, "status", &statuses)?,
-            note: words("note"),
-        })
-    }
-
     /// Tries the claim on simulated tables. A number that is missing fails it, and the sentence says so.
     #[must_use]
     pub fn try_on(&self, tables: &[TableResult]) -> ClaimResult {
@@ -232,18 +173,36 @@ mod tests {
         vec![table("t", "", &columns, 1, &[files_row("", &[])], &runs)]
     }
 
-    fn claim(json: &str) -> Claim {
-        let common = r#""id": "x", "experiment": "e", "table": "t", "says": "it is so", "metric": "fs_mark""#;
-        parse(&format!("{{{common}, {json}}}")).and_then(|json| Claim::read(&json)).expect("a claim")
+    fn claim(kind: ClaimKind, of: &[&str]) -> Claim {
+        Claim {
+            id: "x".to_owned(),
+            table: "t".to_owned(),
+            says: "it is so".to_owned(),
+            kind,
+            metric: "fs_mark".to_owned(),
+            expression: String::new(),
+            of: of.iter().map(|&label| label.to_owned()).collect(),
+            to: None,
+            of_table: None,
+            to_table: None,
+            published: Vec::new(),
+            at_least: None,
+            at_most: None,
+            status: ClaimStatus::Firm,
+            note: String::new(),
+        }
     }
 
     /// Each side of a bound, and exactly on it.
     #[test]
     fn ratios_have_bounds() {
-        let ratio = claim(
-            r#""kind": "ratio", "of": "deadline", "to": "cfq", "at_least": 4, "at_most": 6, "published": 4.9,
-               "status": "firm""#,
-        );
+        let ratio = Claim {
+            to: Some("cfq".to_owned()),
+            at_least: Some(4.0),
+            at_most: Some(6.0),
+            published: vec![4.9],
+            ..claim(ClaimKind::Ratio, &["deadline"])
+        };
         for (deadline, holds) in [(3_999, false), (4_000, true), (5_000, true), (6_000, true), (6_001, false)]
         {
             assert_eq!(ratio.try_on(&tables(deadline, 1_000)).holds, holds, "{deadline}");
@@ -266,10 +225,11 @@ mod tests {
     /// Of several columns the worst decides, and its published number is shown.
     #[test]
     fn every_column_must_meet_an_absolute_claim() {
-        let absolute = claim(
-            r#""kind": "absolute", "of": ["deadline", "cfq"], "at_most": 150, "published": [1, 2],
-               "status": "firm""#,
-        );
+        let absolute = Claim {
+            at_most: Some(150.0),
+            published: vec![1.0, 2.0],
+            ..claim(ClaimKind::Absolute, &["deadline", "cfq"])
+        };
         let result = absolute.try_on(&tables(1_000, 2_000));
         assert_eq!((result.holds, result.simulated, result.published), (false, Some(200.0), Some(2.0)));
         assert!(absolute.try_on(&tables(1_000, 1_400)).holds);
@@ -278,7 +238,7 @@ mod tests {
     /// A claim about a run that does not exist is not met by accident.
     #[test]
     fn a_missing_run_fails() {
-        let absolute = claim(r#""kind": "absolute", "of": "noop", "at_most": 150, "status": "firm""#);
+        let absolute = Claim { at_most: Some(150.0), ..claim(ClaimKind::Absolute, &["noop"]) };
         let result = absolute.try_on(&tables(1, 1));
         assert_eq!((result.holds, result.simulated), (false, None));
         assert!(result.sentence.contains("not tried"));
@@ -287,30 +247,12 @@ mod tests {
     /// Arithmetic on rows.
     #[test]
     fn expressions_are_worked_out() {
-        let expression = claim(
-            r#""kind": "absolute-expression", "expression": "(fs_mark + fs_mark) / 2 - 1", "of": "cfq",
-               "at_least": 99, "at_most": 99, "status": "firm""#,
-        );
+        let expression = Claim {
+            expression: "(fs_mark + fs_mark) / 2 - 1".to_owned(),
+            at_least: Some(99.0),
+            at_most: Some(99.0),
+            ..claim(ClaimKind::AbsoluteExpression, &["cfq"])
+        };
         assert!(expression.try_on(&tables(1, 1_000)).holds);
-    }
-
-    /// Every embedded claim can be read, has a bound, and names what its kind needs.
-    #[test]
-    fn every_published_claim_is_well_formed() {
-        let file = parse(CLAIMS_JSON).expect("it can be read");
-        let claims = list(&file["claims"]);
-        assert!(claims.len() > 20);
-        for json in claims {
-            let claim = Claim::read(json).expect("a claim");
-            assert!(!claim.of.is_empty() && claim.of.len() == list(&json["of"]).len(), "{}", claim.id);
-            assert!(claim.at_least.is_some() || claim.at_most.is_some(), "{}", claim.id);
-            assert_eq!(claim.kind.is_ratio(), claim.to.is_some(), "{}", claim.id);
-            assert_eq!(
-                claim.kind == ClaimKind::AbsoluteExpression,
-                !claim.expression.is_empty(),
-                "{}",
-                claim.id
-            );
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! Arithmetic on the metrics of a table: names, numbers, `+ - * /` and parentheses.
 
+use crate::text::parse_decimal;
+
 /// The value of `expression`, names looked up with `lookup`; `None` if a name is unknown or the text is malformed.
 pub(super) fn evaluate(expression: &str, lookup: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
     let mut reader = Reader { rest: expression.trim_start(), lookup, depth: 0 };
@@ -44,8 +46,7 @@ impl<'e> Reader<'e> {
         }
         let word = self.word()?;
         let is_number = word.starts_with(|first: char| first.is_ascii_digit());
-        // A number is written as in JSON. The standard library's reader has a table of 10 KB that cannot be compressed.
-        if is_number { jzon::parse(word).ok()?.as_f64() } else { (self.lookup)(word) }
+        if is_number { parse_decimal(word) } else { (self.lookup)(word) }
     }
 
     fn one_of<const N: usize>(&mut self, wanted: [char; N]) -> Option<char> {

@@ -1,20 +1,21 @@
 //! Published tables beside simulated ones.
 
-use super::claims::{Claim, claims_of};
+use super::claims::Claim;
 use super::compare::{RowSpec, table};
 use super::explain;
-use super::json::{list, name, parse, text, texts};
+use super::published_text;
 use super::results::{ExperimentResult, RunResult};
 use super::statistics::median;
 use super::tables::{Better, TableResult};
 use crate::scenario::{Case, Experiment, Overrides, Problem, Scenario};
 use crate::short_sort;
-use jzon::JsonValue;
 use serde::Serialize;
 
-/// What `published/ID.json` says, as far as it is needed here.
+/// What `published/ID.toml` says, as far as it is needed here.
 #[derive(Clone, Debug)]
 pub struct PublishedData {
+    /// The experiment's id.
+    pub id: String,
     /// The message's subject.
     pub title: String,
     /// When it was sent.
@@ -27,6 +28,8 @@ pub struct PublishedData {
     pub notes: String,
     /// The tables.
     pub tables: Vec<PublishedTable>,
+    /// What they claim.
+    pub claims: Vec<Claim>,
 }
 
 /// A published table.
@@ -53,8 +56,8 @@ pub struct PublishedRow {
     pub unit: String,
     /// Which direction is good.
     pub better: Better,
-    /// The numbers, one for each column; `None` where the author has none.
-    pub values: Vec<Option<f64>>,
+    /// The numbers, one for each column.
+    pub values: Vec<f64>,
     /// The author could not explain them.
     pub unexplained: bool,
 }
@@ -126,8 +129,7 @@ impl Plan {
         let experiment = &self.experiment;
         let published = published_data(experiment)?;
         let tables = vec![simulated_table(experiment, &published, &runs)?];
-        let claims = claims_of(&experiment.id)?;
-        let claims = claims.iter().map(|claim| claim.try_on(&tables)).collect();
+        let claims = published.claims.iter().map(|claim| claim.try_on(&tables)).collect();
         let position = |run: &RunResult| {
             let case = experiment.cases.iter().position(|case| case.name == run.case);
             let column = experiment.columns.iter().position(|column| column.label == run.kernel);
@@ -164,59 +166,11 @@ impl Plan {
 /// # Errors
 /// There is none, or it cannot be read.
 pub fn published_data(experiment: &Experiment) -> Result<PublishedData, String> {
-    let published = experiment.published_json().ok_or("no published data is embedded")?;
-    let read = || PublishedData::read(&parse(published)?);
-    read().map_err(|error| format!("the published data of {}: {error}", experiment.id))
-}
-
-impl PublishedData {
-    fn read(json: &JsonValue) -> Result<Self, String> {
-        Ok(Self {
-            title: name(json, "title")?,
-            date: name(json, "date")?,
-            list: text(json, "list").unwrap_or_default(),
-            machine: text(json, "machine").unwrap_or_default(),
-            notes: text(json, "notes").unwrap_or_default(),
-            tables: list(&json["tables"]).iter().map(PublishedTable::read).collect::<Result<_, _>>()?,
-        })
-    }
-}
-
-impl PublishedTable {
-    fn read(json: &JsonValue) -> Result<Self, String> {
-        Ok(Self {
-            id: name(json, "id")?,
-            caption: text(json, "caption").unwrap_or_default(),
-            baseline: text(json, "baseline"),
-            columns: texts(&json["columns"]),
-            rows: list(&json["rows"]).iter().map(PublishedRow::read).collect::<Result<_, _>>()?,
-        })
-    }
-}
-
-impl PublishedRow {
-    fn read(json: &JsonValue) -> Result<Self, String> {
-        Ok(Self {
-            metric: name(json, "metric")?,
-            unit: text(json, "unit").unwrap_or_default(),
-            better: match json["better"].as_str().unwrap_or_default() {
-                "" | "higher" => Better::Higher,
-                "lower" => Better::Lower,
-                "none" => Better::None,
-                other => return Err(format!("{other} is no direction")),
-            },
-            values: list(&json["values"]).iter().map(JsonValue::as_f64).collect(),
-            unexplained: json["unexplained"] == true,
-        })
-    }
-}
-
-/// The claims that an experiment's tables make.
-///
-/// # Errors
-/// The claims cannot be read.
-pub fn published_claims(experiment: &Experiment) -> Result<Vec<Claim>, String> {
-    claims_of(&experiment.id)
+    let text = experiment.published_text().ok_or("no published data is embedded")?;
+    published_text::read(text).map_err(|problems| {
+        let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        format!("the published data of {}: {}", experiment.id, problems.join("; "))
+    })
 }
 
 /// The experiment's table from whatever runs there are: complete or, in the page, still growing.
@@ -243,7 +197,7 @@ pub fn simulated_table(
             let row = original.rows.iter().find(|row| row.metric == metric.row);
             let value = |column: &String| {
                 let position = original.columns.iter().position(|label| label == column)?;
-                row.and_then(|row| row.values.get(position).copied().flatten())
+                row.and_then(|row| row.values.get(position).copied())
             };
             let published: Vec<Option<f64>> = columns.iter().map(value).collect();
             RowSpec {
@@ -395,7 +349,8 @@ mod tests {
             for row in &table.rows {
                 assert!(row.cells.iter().all(|cell| cell.published.is_some()), "{id}: {}", row.metric);
             }
-            assert!(!published_claims(&experiment).expect("they can be read").is_empty());
+            assert_eq!((published.id.as_str(), published.date), (id, experiment.date));
+            assert!(!published.claims.is_empty());
         }
     }
 

@@ -25,7 +25,7 @@ mod vocabulary;
 
 pub use crate::text::{Place, Problem};
 pub use check::{MAX_EVENTS, MAX_TIME_NS};
-pub use experiment::{CLAIMS_JSON, Case, Column, Experiment, Interactive, Metric, Rate, Selection};
+pub use experiment::{Case, Column, Experiment, Interactive, Metric, Rate, Selection};
 pub use file::{KernelColumn, ScenarioFile};
 pub use machine::{FileSystemKind, FileSystemOptions, HostCosts, Machine};
 pub use memory::{Architecture, MemoryOptions};

@@ -19,4 +19,4 @@ pub use fields::{Field, Table};
 pub use problem::{Place, Problem, Problems, nearest_name};
 pub use slots::{Choice, Slot, Slots};
 pub use tree::{Entry, Kind, MAX_TEXT_BYTES, Node, Position};
-pub use units::{Scale, format_size, format_time, parse_quantity, parse_range};
+pub use units::{Scale, format_size, format_time, parse_decimal, parse_quantity, parse_range};

@@ -133,24 +133,21 @@ pub struct Selection<'a> {
 struct Embedded {
     id: &'static str,
     toml: &'static str,
-    published_json: &'static str,
+    published: &'static str,
 }
 
 const EMBEDDED: &[Embedded] = &[
     Embedded {
         id: "cfq-noidle-2010",
         toml: include_str!("../../../experiments/cfq-noidle-2010.toml"),
-        published_json: include_str!("../../../published/cfq-noidle-2010.json"),
+        published: include_str!("../../../published/cfq-noidle-2010.toml"),
     },
     Embedded {
         id: "congestion-wait-2010",
         toml: include_str!("../../../experiments/congestion-wait-2010.toml"),
-        published_json: include_str!("../../../published/congestion-wait-2010.json"),
+        published: include_str!("../../../published/congestion-wait-2010.toml"),
     },
 ];
-
-/// What the published tables claim, as data: JSON, all experiments in one.
-pub const CLAIMS_JSON: &str = include_str!("../../../published/claims.json");
 
 impl Experiment {
     /// The ids of all experiments.
@@ -182,10 +179,10 @@ impl Experiment {
         read::read(text)
     }
 
-    /// The published tables as data: JSON, with their source.
+    /// The published tables and what they claim, as data: TOML, with their source.
     #[must_use]
-    pub fn published_json(&self) -> Option<&'static str> {
-        EMBEDDED.iter().find(|embedded| embedded.id == self.id).map(|embedded| embedded.published_json)
+    pub fn published_text(&self) -> Option<&'static str> {
+        EMBEDDED.iter().find(|embedded| embedded.id == self.id).map(|embedded| embedded.published)
     }
 
     /// The case of this name.
