@@ -58,7 +58,7 @@ pub(super) fn wait(kind: WaitKind) -> Category {
 
 /// A task's own reclaim, on its CPU.
 pub(super) fn reclaiming() -> Category {
-    Category::new("reclaiming, on the CPU", Tone::Series(2), Fill::Solid)
+    Category::new("reclaiming on the CPU", Tone::Series(2), Fill::Solid)
 }
 
 /// The category of what keeps a task from its memory.
@@ -94,7 +94,7 @@ pub(super) fn reclaimers(places: &[(bool, String)]) -> Vec<Category> {
     let categories = places.iter().enumerate().map(|(index, (direct, zone))| {
         let (name, tone) = if *direct { ("direct reclaim", Tone::Bad) } else { ("kswapd", Tone::Series(2)) };
         let fill = fills.get(index % (places.len() / 2).max(1)).copied().unwrap_or_default();
-        Category::new(format!("{name}, {zone}"), tone, fill)
+        Category::new(format!("{name} in {zone}"), tone, fill)
     });
     categories.collect()
 }

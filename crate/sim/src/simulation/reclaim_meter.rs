@@ -55,9 +55,9 @@ impl KswapdDoing {
         match self {
             Self::Asleep => "asleep",
             Self::Dozing => "in its short first sleep",
-            Self::Lightly => "balancing, priority 12 to 10",
-            Self::Harder => "balancing harder, 9 to 6",
-            Self::Desperately => "balancing hardest, 5 to 0",
+            Self::Lightly => "balancing at priority 12 to 10",
+            Self::Harder => "balancing harder at 9 to 6",
+            Self::Desperately => "balancing hardest at 5 to 0",
             Self::Napping => "napping (congestion_wait)",
             Self::Device => "waiting for the device",
         }
@@ -127,11 +127,11 @@ impl DirectSleep {
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            Self::Retry => "nap in the allocator, between two attempts",
-            Self::Reclaim => "nap in direct reclaim, after a pass",
-            Self::Lumpy => "nap before lumpy reclaim's second pass",
-            Self::Isolated => "nap while too many pages are isolated",
-            Self::Writeout => "nap while too much is being written",
+            Self::Retry => "napping in the allocator between two attempts",
+            Self::Reclaim => "napping in direct reclaim after a pass",
+            Self::Lumpy => "napping before lumpy reclaim's second pass",
+            Self::Isolated => "napping while too many pages are isolated",
+            Self::Writeout => "napping while too much is being written",
             Self::PageWritten => "waiting for a page to be written",
             Self::FreeRequest => "waiting for a free request",
             Self::Killed => "waiting for a killed process",
