@@ -158,3 +158,53 @@ test("the long run shows how far it is, and stops at once", async () => {
   watch.assertClean();
   await close();
 });
+
+const MEMORY = "index.html#1t.experiment=congestion-wait-2010";
+
+test("the memory experiment shows who reclaims, what for, and what memory holds, the rest behind a fold", async () => {
+  const { page, watch, close } = await laboratory.visit(MEMORY);
+  await reached(page);
+  const names = await chartNames(page);
+  for (const name of ["sleeps", "reclaimers", "allocation", "free", "direct-scan", "memory", "kswapd"]) {
+    assert.ok(names.includes(name), `${name} is not among ${names.join(", ")}`);
+    const share = await drawnShare(page, name);
+    assert.ok(share > 0.002, `${name}: ${(share * 100).toFixed(2)} % of the pixels are not background`);
+  }
+  assert.ok(!names.includes("dirty"), "nothing is written");
+  const fold = page.locator("#timelines .more");
+  assert.equal(await page.locator("#chart-free-2").isVisible(), false);
+  await fold.locator("> summary").click();
+  await page.locator('#chart-free-2[data-drawn="true"]').waitFor();
+  assert.ok((await drawnShare(page, "free-2")) > 0.002);
+  await page.locator("#chart-kswapd details summary").click();
+  const headings = page.locator("#chart-kswapd table thead th");
+  await headings.first().waitFor();
+  assert.match((await headings.allTextContents()).join(), /asleep.*balancing.*napping/);
+  assert.match((await page.locator("#chart-kswapd table tbody td").allTextContents()).join(), /\d\u202f%/);
+  const verdicts = await page.locator(".claims .verdict").allTextContents();
+  assert.ok(!verdicts.includes("fails") && verdicts.includes("not run at this size"), verdicts.join(", "));
+  watch.assertClean();
+  await close();
+});
+
+test("the whole run of the memory experiment shows how far it is and what is left, and stops at once", async () => {
+  const { page, watch, close } = await laboratory.visit(MEMORY);
+  await reached(page);
+  const digest = await page.evaluate(() => document.documentElement.dataset.digest);
+  await page.getByRole("radio", { name: "the whole 512 GiB" }).check();
+  const words = page.locator("#progress .running span");
+  await page.waitForFunction(() => /simulated, .* times real time, about \d+ s left/.test(document.querySelector("#progress .running")?.textContent ?? ""));
+  assert.match((await words.textContent()) ?? "", /with-congestion-wait/);
+  assert.ok((await page.locator("#progress progress").getAttribute("value")) !== null);
+  await page.getByRole("button", { name: "Stop" }).click();
+  assert.match((await words.textContent()) ?? "", /Stopped/);
+  // The workers are free again: the short case runs to its end, and gives what it gave.
+  await settled(page, () => page.getByRole("radio", { name: "its last 32 GiB" }).check());
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.digest), digest);
+  await page.locator(".published button.strong").click();
+  await page.waitForFunction(() => /0 of 16 runs: .* about \d+ s left/.test(document.querySelector(".published .running")?.textContent ?? ""));
+  await page.getByRole("button", { name: "Cancel" }).click();
+  assert.equal(await page.locator(".published .running").isVisible(), false);
+  watch.assertClean();
+  await close();
+});

@@ -6,7 +6,7 @@ import { byId, fill, h } from "./dom.js";
 import { converse, setTheme, switches } from "./embedding.js";
 import { Kernels } from "./kernels.js";
 import { answers, controls, remarks } from "./page.js";
-import { Results, SUMMARIES, TIMELINES } from "./results.js";
+import { MORE, Results, SUMMARIES, TIMELINES } from "./results.js";
 import { Status } from "./status.js";
 import { explain } from "./terms.js";
 
@@ -25,7 +25,7 @@ export function embed(laboratory, from) {
   const { theme, controls: chrome, run, isReadOnly } = switches(location.search);
   const wanted = from.view.charts.length > 0 ? from.view.charts : USUAL;
   const options = { link: () => address(laboratory), explain, bare: chrome === "none", heading: /** @type {const} */ ("h2") };
-  const results = new Results(laboratory, options, wanted.filter((name) => [...SUMMARIES, ...TIMELINES].includes(name)));
+  const results = new Results(laboratory, options, wanted.filter((name) => [...SUMMARIES, ...TIMELINES, ...MORE].includes(name)));
   const closely = wanted.filter((name) => CLOSE.includes(name));
   const closeup = closely.length > 0 ? new CloseupView(laboratory, { ...options, charts: closely }) : null;
   if (closeup !== null) {

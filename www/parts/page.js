@@ -7,7 +7,7 @@ import { counters, experiments } from "./experiments.js";
 import { Fields } from "./fields.js";
 import { Kernels } from "./kernels.js";
 import { Published } from "./published.js";
-import { Results, SUMMARIES, TIMELINES } from "./results.js";
+import { MORE, Results, SUMMARIES, TIMELINES } from "./results.js";
 import { share } from "./share.js";
 import { Status } from "./status.js";
 import { explain } from "./terms.js";
@@ -29,7 +29,7 @@ export function page(laboratory, from) {
   const link = () => address(laboratory);
   const options = { link, explain };
   const summaries = new Results(laboratory, options, SUMMARIES);
-  const timelines = new Results(laboratory, options, TIMELINES);
+  const timelines = new Results(laboratory, options, [...TIMELINES, ...MORE]);
   const closeup = new CloseupView(laboratory, options);
   timelines.couple(closeup);
   const published = new Published(laboratory, explain);
@@ -38,7 +38,7 @@ export function page(laboratory, from) {
   byId("share").append(share(laboratory));
   byId("controls").append(...controls(laboratory));
   byId("summaries").append(...summaries.figures.map(({ element }) => element));
-  byId("timelines").append(...timelines.figures.map(({ element }) => element));
+  byId("timelines").append(...timelines.elements());
   byId("closeup").append(closeup.element);
   byId("published").append(published.element);
   experiments(laboratory);

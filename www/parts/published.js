@@ -18,7 +18,7 @@ import { progress } from "./status.js";
  * @property {string[]} columns
  * @property {{ metric: string, unit: string, note: string, cells: Cell[] }[]} rows
  *
- * @typedef {{ says: string, status: string, verdict: "holds" | "fails" | "not run", sentence: string }} Claim
+ * @typedef {{ says: string, status: string, verdict: "holds" | "fails" | "not run" | "not run at this size", sentence: string }} Claim
  *
  * @typedef {object} Judged
  * @property {Table[]} tables

@@ -1,5 +1,6 @@
 // The charts of the whole run: made when there is something to show, and kept up to date.
 
+import { h } from "./dom.js";
 import { Figure } from "./figure.js";
 import { dragToChoose, keys } from "./span.js";
 
@@ -8,8 +9,10 @@ import { dragToChoose, keys } from "./span.js";
 /** @typedef {import("./figure.js").Options} Options */
 
 /** The charts of the whole run, as the module names them. */
-export const SUMMARIES = ["rates", "throughput", "breakdown", "periods"];
-export const TIMELINES = ["files", "reader", "free", "direct-scan", "queue"];
+export const SUMMARIES = ["rates", "throughput", "breakdown", "periods", "sleeps", "reclaimers", "allocation"];
+export const TIMELINES = ["files", "reader", "free", "direct-scan", "memory", "kswapd", "dirty", "queue"];
+/** Those that wait behind a fold: they bear out what the others say. */
+export const MORE = ["free-2", "free-3", "kswapd-scan", "scanners", "freers", "writeback"];
 const GUTTER_PX = 72;
 
 /** The first picture on the screen, for those who measure. */
@@ -24,10 +27,11 @@ export class Results {
   constructor(laboratory, options, names) {
     this.laboratory = laboratory;
     this.figures = names.map((name) => {
-      const figure = new Figure({ ...options, name, gutter: TIMELINES.includes(name) ? GUTTER_PX : undefined });
+      const figure = new Figure({ ...options, name, gutter: SUMMARIES.includes(name) ? undefined : GUTTER_PX });
       figure.element.hidden = true;
       return figure;
     });
+    this.fold = h("details", { class: "more", hidden: true }, h("summary", {}, "More charts"));
     laboratory.on("results", () => this.update());
   }
 
@@ -52,6 +56,14 @@ export class Results {
     if (parent) {
       parent.dataset.count = String(shown);
     }
+    this.fold.hidden = !this.figures.some(({ element }) => !element.hidden && this.fold.contains(element));
+  }
+
+  /** The charts, those that wait behind the fold last. */
+  elements() {
+    const of = (/** @type {boolean} */ isMore) => this.figures.filter(({ options }) => MORE.includes(options.name) === isMore).map(({ element }) => element);
+    this.fold.append(...of(true));
+    return [...of(false), this.fold];
   }
 
   /** @param {Figure} figure */
@@ -69,7 +81,7 @@ export class Results {
    * @param {CloseupView} closeup
    */
   couple(closeup) {
-    const timelines = this.figures.filter((figure) => TIMELINES.includes(figure.options.name));
+    const timelines = this.figures.filter((figure) => !SUMMARIES.includes(figure.options.name));
     for (const figure of timelines) {
       dragToChoose(figure, closeup.span);
       figure.stage.tabIndex = 0;

@@ -204,7 +204,19 @@ fn hit_interval(chart: &Lanes, lane: &Lane, panel: &Panel, area: Rect, x: f64) -
         let (a, b) = (distance(a.start_ns, a.end_ns), distance(b.start_ns, b.end_ns));
         a.total_cmp(&b)
     })?;
-    let category = chart.categories.get(interval.category).map_or("", |category| category.label.as_str());
+    let name = |interval: &crate::describe::Interval| {
+        chart.categories.get(interval.category).map_or("", |category| category.label.as_str())
+    };
+    if chart.is_shared {
+        let start_ns = interval.start_ns;
+        let here = lane.intervals.iter().filter(|interval| interval.start_ns == start_ns);
+        let seen = here.filter(|interval| interval.share() >= 0.001);
+        let parts: Vec<String> =
+            seen.map(|part| format!("{} {}\u{202F}%", name(part), fixed(part.share() * 100.0, 1))).collect();
+        let text = format!("{}, from {}: {}", lane.label, instant(start_ns as f64, reach), parts.join(", "));
+        return Some(Hit { text, area });
+    }
+    let category = name(interval);
     let own = interval.label.as_ref().map_or(String::new(), |label| format!(" ({label})"));
     let length =
         crate::describe::Unit::Nanoseconds.write(interval.end_ns.saturating_sub(interval.start_ns) as f64);

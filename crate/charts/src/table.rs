@@ -21,31 +21,47 @@ impl Figure {
             Chart::Lanes(chart) => lanes(chart, span.unwrap_or(chart.span)),
             Chart::Dots(chart) => dots(chart, span.unwrap_or(chart.span)),
             Chart::Lines(chart) => lines(chart, span.unwrap_or(chart.span)),
-            Chart::Bars(chart) => bars(chart),
-            Chart::Stacked(chart) => stacked(chart),
-            Chart::Histogram(chart) => histogram(chart),
+            chart => numbers(chart, true),
         }
     }
 }
+
+/// The numbers of a chart that is not over time, each once: in `words` with their units, otherwise plain. Nothing of others.
+pub(crate) fn numbers(chart: &Chart, words: bool) -> Table {
+    let write = |unit: &Unit, value: f64| if words { unit.write(value) } else { value.to_string() };
+    match chart {
+        Chart::Bars(chart) => bars(chart, &write),
+        Chart::Stacked(chart) => stacked(chart, words, &write),
+        Chart::Histogram(chart) => histogram(chart, words, &write),
+        Chart::Lanes(_) | Chart::Dots(_) | Chart::Lines(_) => Table::default(),
+    }
+}
+
+/// Writes a number of a unit.
+type Write<'w> = &'w dyn Fn(&Unit, f64) -> String;
 
 fn headings<'a>(first: &'a str, others: impl Iterator<Item = &'a str>) -> Vec<String> {
     std::iter::once(first).chain(others).map(str::to_owned).collect()
 }
 
-/// Time by category, and the number of events by kind, for each lane.
+/// Time by category or its share, and the number of events by kind, for each lane.
 fn lanes(chart: &Lanes, span: Span) -> Table {
     let categories = chart.categories.iter().map(|category| category.label.as_str());
     let kinds = chart.kinds.iter().map(|kind| kind.label.as_str());
     let rows = chart.lanes.iter().map(|lane| {
-        let mut totals = vec![0u64; chart.categories.len()];
+        let mut totals = vec![0.0; chart.categories.len()];
         for interval in &lane.intervals {
             let start = interval.start_ns.max(span.start_ns);
             let end = interval.end_ns.min(span.end_ns);
             if let Some(total) = totals.get_mut(interval.category) {
-                *total = total.saturating_add(end.saturating_sub(start));
+                *total += end.saturating_sub(start) as f64 * interval.share();
             }
         }
-        let times = totals.into_iter().map(|total| Unit::Nanoseconds.write(total as f64));
+        let all: f64 = totals.iter().sum();
+        let times = totals.into_iter().map(|total| match chart.is_shared {
+            true => format!("{}\u{202F}%", fixed(if all > 0.0 { total / all * 100.0 } else { 0.0 }, 1)),
+            false => Unit::Nanoseconds.write(total),
+        });
         let counts = (0..chart.kinds.len()).map(|kind| {
             let events = lane.events.iter().filter(|event| event.kind == kind);
             events.filter(|event| holds(span, event.at_ns)).count().to_string()
@@ -89,7 +105,7 @@ fn lines(chart: &Lines, span: Span) -> Table {
 }
 
 /// Every bar with its spread and its reference.
-fn bars(chart: &Bars) -> Table {
+fn bars(chart: &Bars, write: Write<'_>) -> Table {
     let reference = if chart.reference.is_empty() { "reference" } else { &chart.reference };
     let mut rows = Vec::new();
     for (group, name) in chart.groups.iter().enumerate() {
@@ -98,15 +114,10 @@ fn bars(chart: &Bars) -> Table {
                 continue;
             };
             let unit = &chart.axis.unit;
-            let write = |value: Option<f64>| value.map_or(String::new(), |value| unit.write(value));
-            rows.push(vec![
-                name.clone(),
-                series.label.clone(),
-                unit.write(bar.value),
-                write(bar.spread.map(|spread| spread.0)),
-                write(bar.spread.map(|spread| spread.1)),
-                write(bar.reference),
-            ]);
+            let (least, greatest) = bar.spread.unzip();
+            let values = [Some(bar.value), least, greatest, bar.reference];
+            let cells = values.map(|value| value.map_or(String::new(), |value| write(unit, value)));
+            rows.push([name.clone(), series.label.clone()].into_iter().chain(cells).collect());
         }
     }
     Table {
@@ -115,36 +126,39 @@ fn bars(chart: &Bars) -> Table {
     }
 }
 
-/// Every part with its share, and the total.
-fn stacked(chart: &Stacked) -> Table {
+/// Every part, in words with its share, and the total.
+fn stacked(chart: &Stacked, words: bool, write: Write<'_>) -> Table {
     let parts = chart.parts.iter().map(|part| part.label.as_str());
     let rows = chart.bars.iter().map(|bar| {
         let total = bar.total(chart.parts.len());
-        let cells = (0..chart.parts.len()).map(|part| {
-            let value = bar.value(part);
-            let share = if total > 0.0 { value / total * 100.0 } else { 0.0 };
-            format!("{} ({}\u{202F}%)", chart.unit.write(value), fixed(share, 1))
-        });
-        let name = std::iter::once(bar.label.clone());
-        name.chain(cells).chain([chart.unit.write(total)]).collect()
+        let mut row = vec![bar.label.clone()];
+        for value in (0..chart.parts.len()).map(|part| bar.value(part)) {
+            let mut cell = write(&chart.unit, value);
+            if words {
+                let share = if total > 0.0 { value / total * 100.0 } else { 0.0 };
+                cell += &format!(" ({}\u{202F}%)", fixed(share, 1));
+            }
+            row.push(cell);
+        }
+        row.push(write(&chart.unit, total));
+        row
     });
     Table { headings: headings("bar", parts.chain(["total"])), rows: rows.collect() }
 }
 
-/// Every bin that is not empty in all series.
-fn histogram(chart: &Histogram) -> Table {
+/// Every bin; in words those that are not empty in all series.
+fn histogram(chart: &Histogram, words: bool, write: Write<'_>) -> Table {
+    let labels = chart.series.iter().map(|series| series.label.as_str());
+    let headings = headings("from", std::iter::once("to").chain(labels));
     let bins = chart.series.iter().map(|series| series.counts.len()).max().unwrap_or(0);
-    let count = |series: usize, bin: usize| {
-        chart.series.get(series).and_then(|series| series.counts.get(bin)).copied().unwrap_or(0)
-    };
-    let rows =
-        (0..bins).filter(|&bin| (0..chart.series.len()).any(|series| count(series, bin) > 0)).map(|bin| {
-            let low = chart.first + bin as f64 * chart.bin_width();
-            let counts = (0..chart.series.len()).map(|series| count(series, bin).to_string());
-            std::iter::once(chart.unit.write(low)).chain(counts).collect()
-        });
-    Table {
-        headings: headings("from", chart.series.iter().map(|series| series.label.as_str())),
-        rows: rows.collect(),
+    let mut rows = Vec::new();
+    for bin in 0..bins {
+        let counts = || chart.series.iter().map(|series| series.counts.get(bin).copied().unwrap_or(0));
+        if !words || counts().any(|count| count > 0) {
+            let from = chart.first + bin as f64 * chart.bin_width();
+            let ends = [from, from + chart.bin_width()].map(|end| write(&chart.unit, end));
+            rows.push(ends.into_iter().chain(counts().map(|count| count.to_string())).collect());
+        }
     }
+    Table { headings, rows }
 }

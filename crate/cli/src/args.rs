@@ -185,7 +185,8 @@ pub(crate) struct PublishedArgs {
 pub(crate) struct RenderArgs {
     #[command(flatten)]
     pub(crate) subject: SubjectArgs,
-    /// Which chart: rates, throughput, breakdown, periods, files, reader, queue; of a window: service, tasks,
+    /// Which chart: rates, throughput, breakdown, periods, files, reader, queue; of memory: sleeps, reclaimers, allocation, free,
+    /// free-2, free-3, direct-scan, kswapd-scan, memory, kswapd, scanners, freers, dirty, writeback; of a window: service, tasks,
     /// dispatches, depth
     #[arg(long, value_name = "NAME", default_value = "rates")]
     pub(crate) chart: String,

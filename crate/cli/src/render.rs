@@ -5,15 +5,13 @@ use crate::failure::{Failure, Status, print};
 use crate::input::{Subject, window};
 use crate::jobs::{Progress, drive, is_interrupted, report_short_runs, run_all, watch};
 use stallarium_charts::describe::{Figure, Span};
-use stallarium_charts::figures::{self, Closeup, Column, Context, Timelines};
+use stallarium_charts::figures::{self, Closeup, Column, Context};
 use stallarium_charts::{Picture, Theme, page, png, svg};
 use stallarium_sim::report::{RunResult, Runner};
 use stallarium_sim::scenario::{Place, Problem};
 use stallarium_sim::text::format_time;
 use std::path::Path;
 
-/// Charts of whole runs.
-const WHOLE: [&str; 7] = ["rates", "throughput", "breakdown", "periods", "files", "reader", "queue"];
 /// Charts of a window of one run.
 const WINDOW: [&str; 4] = ["service", "tasks", "dispatches", "depth"];
 /// The most entries of a close-up: more cannot be told apart.
@@ -31,9 +29,12 @@ pub(crate) fn render(args: &RenderArgs) -> Result<Status, Failure> {
     let form = Form::of(args.output.as_deref())?;
     let chart = args.chart.as_str();
     let is_window = WINDOW.contains(&chart);
-    if !is_window && !WHOLE.contains(&chart) {
+    if !is_window && !figures::WHOLE.contains(&chart) {
         let problem = Problem::new(Place::of_path("command line", "--chart"), "there is no such chart");
-        return Err(problem.with_value(chart).with_names(chart, WHOLE.into_iter().chain(WINDOW)).into());
+        return Err(problem
+            .with_value(chart)
+            .with_names(chart, figures::WHOLE.into_iter().chain(WINDOW))
+            .into());
     }
     if !is_window && args.window.is_some() {
         return Err(format!("--window goes with {}", WINDOW.join(", ")).into());
@@ -106,16 +107,7 @@ fn whole(args: &RenderArgs, subject: &Subject) -> Result<Drawn, Failure> {
         published: &published,
     };
     let columns: Vec<Column<'_>> = results.iter().zip(0_u8..).map(|(run, slot)| column(run, slot)).collect();
-    let figure = match args.chart.as_str() {
-        "rates" => figures::rates(&context, &columns),
-        "throughput" => figures::throughput(&context, &columns),
-        "breakdown" => figures::breakdown(&context, &columns),
-        "periods" => figures::periods(&context, &columns),
-        "files" => figures::timelines(&context, &columns, Timelines::Marks),
-        "reader" => figures::timelines(&context, &columns, Timelines::Reading),
-        "queue" => figures::timelines(&context, &columns, Timelines::Depth),
-        _ => None,
-    };
+    let figure = figures::whole(&args.chart, &context, &columns);
     let status = if is_interrupted() {
         Status::Interrupted
     } else if is_short {

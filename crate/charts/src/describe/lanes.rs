@@ -14,6 +14,8 @@ pub struct Lanes {
     pub kinds: Vec<EventKind>,
     /// The rows, top to bottom.
     pub lanes: Vec<Lane>,
+    /// Intervals of one lane share its height by their [`Interval::band`]; rows are high, and what is said of them are shares.
+    pub is_shared: bool,
 }
 
 /// One row.
@@ -45,12 +47,19 @@ pub struct Interval {
     pub category: usize,
     /// Words of its own, shown inside where they fit and under the pointer.
     pub label: Option<String>,
+    /// Where lanes are shared: from which to which share of the height, 0 to 1, counted from below.
+    pub band: (f64, f64),
 }
 
 impl Interval {
     /// An interval without words of its own.
     pub const fn new(start_ns: u64, end_ns: u64, category: usize) -> Self {
-        Self { start_ns, end_ns, category, label: None }
+        Self { start_ns, end_ns, category, label: None, band: (0.0, 1.0) }
+    }
+
+    /// The share of the height that it has.
+    pub fn share(&self) -> f64 {
+        (self.band.1 - self.band.0).clamp(0.0, 1.0)
     }
 }
 

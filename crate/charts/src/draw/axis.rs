@@ -6,6 +6,7 @@ use crate::layout::{Rect, Scale};
 use crate::pen::Side;
 use crate::theme::Theme;
 use crate::ticks::{self, Ticks};
+use stallarium_sim::short_sort;
 
 /// Between tick labels and the plot.
 const GAP: f64 = 6.0;
@@ -205,13 +206,33 @@ pub(crate) fn vertical_rule(sheet: &mut Sheet<'_>, x: f64, label: &str, plots: &
     sheet.text(label, (at, first.top - line(font) / 2.0), side, font, false);
 }
 
-/// A horizontal reference line across a plot, with its words above it at the right.
-pub(crate) fn horizontal_rule(sheet: &mut Sheet<'_>, y: f64, label: &str, plot: Rect) {
-    let ink = sheet.theme.text;
-    let ends = [(plot.left, y), (plot.right, y)];
-    super::lines::dashed(sheet, &ends, crate::describe::Dash::Dotted, ink.into());
-    let font = sheet.small();
-    let above = y - plot.top > line(font);
-    let middle = if above { y - line(font) / 2.0 } else { y + line(font) / 2.0 };
-    sheet.text_on_patch(label, (plot.right - 2.0, middle), Side::Right, font, false);
+/// Horizontal reference lines across a plot, each with its words at the right: above it, or where lines are close, above all of
+/// them, one below the other in their order and each led to its line.
+pub(crate) fn horizontal_rules(sheet: &mut Sheet<'_>, mut rules: Vec<(f64, &str)>, plot: Rect) {
+    let (ink, font) = (sheet.theme.text, sheet.small());
+    let (height, right) = (line(font), plot.right - 2.0);
+    for (y, _) in &rules {
+        let ends = [(plot.left, *y), (plot.right, *y)];
+        super::lines::dashed(sheet, &ends, crate::describe::Dash::Dotted, ink.into());
+    }
+    short_sort::sort_by(&mut rules, |one, other| one.0.total_cmp(&other.0));
+    let mut rest = &rules[..];
+    while !rest.is_empty() {
+        // Those whose words would touch.
+        let close = rest.windows(2).take_while(|pair| pair[1].0 - pair[0].0 < height).count() + 1;
+        let (group, others) = rest.split_at(close);
+        rest = others;
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
+        let needed = height * close as f64;
+        let top = if first.0 - needed >= plot.top { first.0 - needed } else { last.0 };
+        for (index, (y, label)) in group.iter().enumerate() {
+            let middle = top + height * (index as f64 + 0.5);
+            if close > 1 {
+                let words = right - sheet.pen.width(label, font) - 4.0;
+                let way = [(words, middle), (words - 6.0, middle), (words - 18.0, *y)];
+                sheet.pen.path(&way, 1.0, ink.into());
+            }
+            sheet.text_on_patch(label, (right, middle), Side::Right, font, false);
+        }
+    }
 }

@@ -62,7 +62,7 @@ pub(crate) fn label_edge(sheet: &Sheet<'_>, area: Rect, names: &[&str]) -> f64 {
     }
     let font = sheet.label();
     let widest = names.iter().map(|name| sheet.pen.width(name, font)).fold(0.0, f64::max);
-    (area.left + (widest + 10.0).min(area.width() * 0.3)).round()
+    (area.left + (widest + 10.0).min(area.width() * 0.4)).round()
 }
 
 /// Writes a row's name and returns where its bars go.
@@ -86,7 +86,7 @@ pub(crate) fn group_rows(
     } else {
         let font = sheet.label();
         let room = plot.left - area.left - 8.0;
-        let most = if to - from >= 2.0 * line(font) { 2 } else { 1 };
+        let most = if height >= 2.0 * line(font) { 2 } else { 1 };
         let lines = text::wrap(&super::Borrowed(sheet.pen), name, font, room, most);
         let mut y = (from + to) / 2.0 - (lines.len() as f64 - 1.0) * line(font) / 2.0;
         for words in lines {

@@ -12,6 +12,8 @@ use crate::theme::Theme;
 
 /// Height of a lane's bar where there is room.
 const BAR: f64 = 20.0;
+/// The same where intervals share it.
+const SHARED_BAR: f64 = 56.0;
 /// Height of the strip above the bar that holds events.
 const EVENTS: f64 = 9.0;
 /// Between two lanes.
@@ -19,8 +21,9 @@ const APART: f64 = 8.0;
 
 /// Height that looks right.
 pub(crate) fn height(chart: &Lanes, narrow: bool, theme: &Theme) -> f64 {
-    let label = if narrow { line(small_font(theme)) } else { 0.0 };
-    let lane = BAR + APART + label + if chart.kinds.is_empty() { 0.0 } else { EVENTS };
+    let label = if narrow || chart.is_shared { line(small_font(theme)) } else { 0.0 };
+    let bar = if chart.is_shared { SHARED_BAR } else { BAR };
+    let lane = bar + APART + label + if chart.kinds.is_empty() { 0.0 } else { EVENTS };
     chart.lanes.len().max(1) as f64 * lane + axis::bottom_height(theme)
 }
 
@@ -36,7 +39,7 @@ pub(crate) fn draw(chart: &Lanes, sheet: &mut Sheet<'_>, area: Rect) {
     let bottom = area.bottom - axis::bottom_height(sheet.theme);
     let font = sheet.label();
     let widest = chart.lanes.iter().map(|lane| sheet.pen.width(&lane.label, font)).fold(0.0, f64::max);
-    let above = sheet.narrow() && sheet.view.gutter_px.is_none();
+    let above = chart.is_shared || sheet.narrow() && sheet.view.gutter_px.is_none();
     let needed = if above || widest == 0.0 { 0.0 } else { (widest + 10.0).min(area.width() * 0.35) };
     let plot = Rect::new(axis::plot_left(sheet, area, needed), area.top, area.right, bottom);
     let span = sheet.span(chart.span);
@@ -86,6 +89,9 @@ fn draw_lane(chart: &Lanes, sheet: &mut Sheet<'_>, row: &Row, lane: &Lane, x: Sc
     // A track shows where the lane is when nothing is on it.
     let track = sheet.theme.grid.mix(sheet.theme.background, 0.45);
     sheet.pen.rect(row.bar, track.into());
+    if chart.is_shared {
+        return draw_shares(chart, sheet, row, lane, x);
+    }
     let unit = row.bar.width() / window.count as f64;
     // Category by category, so that marks of one style follow each other.
     let runs = runs(&lane.intervals, chart.categories.len(), window);
@@ -113,6 +119,17 @@ fn draw_lane(chart: &Lanes, sheet: &mut Sheet<'_>, row: &Row, lane: &Lane, x: Sc
     let unknown = lane.events.iter().filter(|event| event.kind >= chart.kinds.len());
     let times = moments(unknown.map(|event| event.at_ns), window);
     draw_events(sheet, row, x, (Tone::Neutral, Marker::Tick), times);
+}
+
+/// Bands one above the other. There are no more of them than somebody wants to see.
+fn draw_shares(chart: &Lanes, sheet: &mut Sheet<'_>, row: &Row, lane: &Lane, x: Scale) {
+    let y = Scale::linear(0.0, 1.0, row.bar.bottom, row.bar.top);
+    for interval in &lane.intervals {
+        let across = [interval.start_ns, interval.end_ns].map(|at| x.pixel_within(at as f64).round());
+        let (bottom, top) = (y.pixel_within(interval.band.0), y.pixel_within(interval.band.1));
+        let (tone, pattern) = style(chart.categories.get(interval.category));
+        fill(sheet, Rect::new(across[0], top, across[1], bottom), tone, pattern);
+    }
 }
 
 fn style(category: Option<&Category>) -> (Tone, Fill) {

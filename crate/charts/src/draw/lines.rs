@@ -48,11 +48,12 @@ pub(crate) fn draw(chart: &Lines, sheet: &mut Sheet<'_>, area: Rect) {
             stroke(sheet, series, piece, (x, y));
         }
     }
-    for rule in &chart.rules {
-        if rule.value >= y.low && rule.value <= y.high {
-            axis::horizontal_rule(sheet, y.pixel(rule.value), &rule.label, plot);
-        }
-    }
+    let shown = chart.rules.iter().filter(|rule| rule.value >= y.low && rule.value <= y.high);
+    axis::horizontal_rules(
+        sheet,
+        shown.map(|rule| (y.pixel(rule.value), rule.label.as_str())).collect(),
+        plot,
+    );
 }
 
 /// Least and greatest value of all lines and reference lines; of all time, so that the axis stays while one pans.

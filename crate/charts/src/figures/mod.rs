@@ -8,16 +8,21 @@ mod closeup;
 mod palette;
 mod periods;
 mod rates;
+mod reclaim;
 #[cfg(test)]
 mod samples;
+mod shares;
 mod timelines;
 
 pub use breakdown::breakdown;
 pub use closeup::Closeup;
 pub use periods::periods;
 pub use rates::{rates, throughput};
+pub use reclaim::{allocation, reclaimers, sleeps};
+pub use shares::{Shares, shares};
 pub use timelines::{Timelines, timelines};
 
+use crate::describe::Figure;
 use stallarium_sim::report::RunResult;
 use stallarium_sim::scenario::{Experiment, Metric, Rate};
 
@@ -45,6 +50,65 @@ pub struct Context<'a> {
     pub conditions: &'a str,
     /// The published numbers.
     pub published: &'a Published,
+}
+
+/// Names of the charts of whole runs.
+pub const WHOLE: [&str; 21] = [
+    "rates",
+    "throughput",
+    "breakdown",
+    "periods",
+    "sleeps",
+    "reclaimers",
+    "allocation",
+    "files",
+    "reader",
+    "free",
+    "free-2",
+    "free-3",
+    "direct-scan",
+    "kswapd-scan",
+    "memory",
+    "kswapd",
+    "scanners",
+    "freers",
+    "dirty",
+    "writeback",
+    "queue",
+];
+
+/// The chart of this name over whole runs, one of [`WHOLE`]. `None` when there is no such chart, or nothing in it.
+#[must_use]
+pub fn whole(name: &str, context: &Context<'_>, columns: &[Column<'_>]) -> Option<Figure> {
+    if columns.is_empty() {
+        return None;
+    }
+    let over_time = |which| timelines(context, columns, which);
+    let shared = |which| shares(context, columns, which);
+    match name {
+        "rates" => rates(context, columns),
+        "throughput" => throughput(context, columns),
+        "breakdown" => breakdown(context, columns),
+        "periods" => periods(context, columns),
+        "sleeps" => sleeps(context, columns),
+        "reclaimers" => reclaimers(context, columns),
+        "allocation" => allocation(context, columns),
+        "files" => over_time(Timelines::Marks),
+        "reader" => over_time(Timelines::Reading),
+        "free" => over_time(Timelines::Free(0)),
+        "free-2" => over_time(Timelines::Free(1)),
+        "free-3" => over_time(Timelines::Free(2)),
+        "direct-scan" => over_time(Timelines::Scanned(true)),
+        "kswapd-scan" => over_time(Timelines::Scanned(false)),
+        "dirty" => over_time(Timelines::Dirty),
+        "writeback" => over_time(Timelines::UnderWriteback),
+        "queue" => over_time(Timelines::Depth),
+        "memory" => shared(Shares::Memory),
+        "kswapd" => shared(Shares::Kswapd),
+        "scanners" => shared(Shares::Scanned),
+        "freers" => shared(Shares::Freed),
+        _ => None,
+    }
 }
 
 /// Published numbers by row and column of their table.

@@ -1,7 +1,9 @@
 //! Which colour and which pattern means what, in every figure.
 
 use crate::describe::{Category, Fill, Tone};
+use stallarium_sim::mm::Lru;
 use stallarium_sim::observe::{CauseKind, WaitKind};
+use stallarium_sim::simulation::{DirectSleep, KswapdDoing};
 
 /// The category of a cause of waiting.
 ///
@@ -52,4 +54,64 @@ pub(super) fn wait(kind: WaitKind) -> Category {
         WaitKind::Start => ("waits for other processes", Tone::Faint, Fill::Tint),
     };
     Category::new(label, tone, fill)
+}
+
+/// A task's own reclaim, on its CPU.
+pub(super) fn reclaiming() -> Category {
+    Category::new("reclaiming on the CPU", Tone::Series(2), Fill::Solid)
+}
+
+/// The category of what keeps a task from its memory.
+pub(super) fn direct_sleep(cause: DirectSleep) -> Category {
+    let (tone, fill) = match cause {
+        DirectSleep::Retry => (Tone::Bad, Fill::Solid),
+        DirectSleep::Reclaim => (Tone::Bad, Fill::Rising),
+        DirectSleep::Lumpy | DirectSleep::Isolated | DirectSleep::Writeout => (Tone::Bad, Fill::Hatched),
+        DirectSleep::PageWritten => (Tone::Series(0), Fill::Solid),
+        DirectSleep::FreeRequest => (Tone::Series(6), Fill::Solid),
+        DirectSleep::Killed => (Tone::Bad, Fill::Tint),
+    };
+    Category::new(cause.words(), tone, fill)
+}
+
+/// The category of what kswapd does: the lower the priority, the fuller the colour.
+pub(super) fn kswapd(doing: KswapdDoing) -> Category {
+    let (tone, fill) = match doing {
+        KswapdDoing::Asleep => (Tone::Faint, Fill::Solid),
+        KswapdDoing::Dozing => (Tone::Faint, Fill::Rising),
+        KswapdDoing::Lightly => (Tone::Series(2), Fill::Hatched),
+        KswapdDoing::Harder => (Tone::Series(2), Fill::Rising),
+        KswapdDoing::Desperately => (Tone::Series(2), Fill::Solid),
+        KswapdDoing::Napping => (Tone::Bad, Fill::Rising),
+        KswapdDoing::Device => (Tone::Series(0), Fill::Solid),
+    };
+    Category::new(doing.words(), tone, fill)
+}
+
+/// The categories of those who reclaim, zone by zone: colour says who, pattern where. `places` are kswapd's, then those of tasks.
+pub(super) fn reclaimers(places: &[(bool, String)]) -> Vec<Category> {
+    let fills = [Fill::Solid, Fill::Hatched, Fill::Falling];
+    let categories = places.iter().enumerate().map(|(index, (direct, zone))| {
+        let (name, tone) = if *direct { ("direct reclaim", Tone::Bad) } else { ("kswapd", Tone::Series(2)) };
+        let fill = fills.get(index % (places.len() / 2).max(1)).copied().unwrap_or_default();
+        Category::new(format!("{name} in {zone}"), tone, fill)
+    });
+    categories.collect()
+}
+
+/// The categories of what memory holds: the LRU lists, what is free, what is neither.
+pub(super) fn memory() -> Vec<Category> {
+    let tones = [
+        (Tone::Series(1), Fill::Hatched),
+        (Tone::Series(1), Fill::Solid),
+        (Tone::Series(0), Fill::Hatched),
+        (Tone::Series(0), Fill::Solid),
+        (Tone::Series(3), Fill::Solid),
+    ];
+    let lists = Lru::ALL.into_iter().zip(tones);
+    let mut categories: Vec<Category> =
+        lists.map(|(list, (tone, fill))| Category::new(list.words(), tone, fill)).collect();
+    categories.push(Category::new("free", Tone::Faint, Fill::Solid));
+    categories.push(Category::new("page tables and the kernel's own", Tone::Neutral, Fill::Solid));
+    categories
 }

@@ -1,14 +1,18 @@
 //! The whole run over time, one line for each kernel.
 
+use super::reclaim::zones;
 use super::{Column, Context};
 use crate::describe::{Axis, Bucket, Figure, LineSeries, LineShape, Lines, Rule, Span, Unit};
-use stallarium_sim::report::{Subject, Timeline, ZoneResult};
+use stallarium_sim::report::{Subject, Timeline};
 
 /// The most points of a line: over shorter stretches a rate is only the noise of single files.
 const POINTS: u64 = 100;
 
 /// Fewer requests than this in a whole run are no load on the device.
 const REQUESTS_MIN: u64 = 10;
+
+/// A run that never has so small a part of the limits' pages dirty is not about them.
+const NEAR: u64 = 10;
 
 /// Which timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,105 +23,118 @@ pub enum Timelines {
     Reading,
     /// Requests in the device and waiting for it.
     Depth,
-    /// Free pages of the largest zone, against its marks.
-    Free,
-    /// Pages scanned a second by direct reclaim.
-    DirectScan,
+    /// Free pages of a zone, against its marks: the largest zone is the first.
+    Free(usize),
+    /// Pages scanned a second, in all zones: by direct reclaim, otherwise by kswapd.
+    Scanned(bool),
+    /// Pages dirty or on their way to the device, against the limits.
+    Dirty,
+    /// Pages on their way to the device.
+    UnderWriteback,
 }
-
-/// Whether a timeline is one of those drawn.
-type Wanted = Box<dyn Fn(&Subject) -> bool>;
 
 /// One line for each kernel over the whole run. `None` when no run has such a thing.
 #[must_use]
 pub fn timelines(context: &Context<'_>, columns: &[Column<'_>], which: Timelines) -> Option<Figure> {
-    let marked = context.marked_often(columns);
-    let (title, axis, wanted): (String, Axis, Wanted) = match which {
+    // Title, the axis's label and unit, and the timelines that are added up.
+    let (title, label, unit, wanted) = match which {
         Timelines::Marks => {
-            let (process, mark) = marked?;
-            let axis = Axis::new(format!("{mark} per second"), Unit::named(format!("{mark}/s")));
+            let (process, mark) = context.marked_often(columns)?;
             let title = format!("{process}: {mark} per second");
-            (
-                title,
-                axis,
-                Box::new(move |subject| {
-                    *subject == Subject::Mark { process: process.clone(), mark: mark.clone() }
-                }),
-            )
+            let (label, unit) = (format!("{mark} per second"), format!("{mark}/s"));
+            (title, label, unit, vec![Subject::Mark { process, mark }])
         }
         Timelines::Reading => {
             let process = reader(context, columns)?;
-            let axis = Axis::new("data read", Unit::named("MB/s"));
             let title = format!("{process}: data read");
-            (
-                title,
-                axis,
-                Box::new(move |subject| *subject == Subject::BytesRead { process: process.clone() }),
-            )
+            (title, "data read".to_owned(), "MB/s".to_owned(), vec![Subject::BytesRead { process }])
         }
-        Timelines::Free => {
-            let zone = largest_zone(columns)?.name.clone();
-            // From the whole zone down to the marks: only a logarithmic axis shows both.
-            let axis = Axis::new(format!("free pages of {zone}, logarithmic"), Unit::named("pages")).log();
+        Timelines::Free(index) => {
+            let zone = zones(columns).get(index)?.name.clone();
             let title = format!("Free memory: {zone} against its marks");
-            (title, axis, Box::new(move |subject| *subject == Subject::FreePages { zone: zone.clone() }))
+            let label = format!("free pages of {zone}, logarithmic");
+            (title, label, "pages".to_owned(), vec![Subject::FreePages { zone }])
         }
-        Timelines::DirectScan => {
-            largest_zone(columns)?;
-            let axis = Axis::new("pages looked at per second", Unit::named("pages/s"));
-            let title = "Direct reclaim: pages that the process itself has to look at".to_owned();
-            (title, axis, Box::new(|subject| *subject == Subject::Scanned { direct: true }))
+        Timelines::Scanned(direct) => {
+            let title = if direct {
+                "Direct reclaim: pages that the process itself has to look at"
+            } else {
+                "kswapd: pages that it looks at"
+            };
+            let zones = zones(columns).into_iter();
+            let wanted = zones.map(|zone| Subject::Scanned { zone: zone.name.clone(), direct }).collect();
+            (title.to_owned(), "pages looked at per second".to_owned(), "pages/s".to_owned(), wanted)
+        }
+        Timelines::Dirty | Timelines::UnderWriteback => {
+            limits(columns)?;
+            let (title, wanted) = if which == Timelines::Dirty {
+                let title = "Dirty memory: pages changed or on their way to the device, against the limits";
+                (title, vec![Subject::Dirty, Subject::UnderWriteback])
+            } else {
+                ("Writeback: pages on their way to the device", vec![Subject::UnderWriteback])
+            };
+            (title.to_owned(), "pages".to_owned(), "pages".to_owned(), wanted)
         }
         Timelines::Depth => {
             let requests = |column: &Column<'_>| column.run.queue.completed.iter().sum::<u64>();
             columns.iter().map(requests).max().filter(|most| *most >= REQUESTS_MIN)?;
-            let axis = Axis::new("requests", Unit::named("requests"));
-            (
-                "Requests waiting for the device or in it".to_owned(),
-                axis,
-                Box::new(|subject| matches!(subject, Subject::InDevice | Subject::Waiting)),
-            )
+            let title = "Requests waiting for the device or in it".to_owned();
+            (title, "requests".to_owned(), "requests".to_owned(), vec![Subject::InDevice, Subject::Waiting])
         }
     };
-    let rules = if which == Timelines::Free { marks(columns) } else { Vec::new() };
+    let axis = Axis::new(label, Unit::named(unit));
+    // From a whole zone down to its marks: only a logarithmic axis shows both.
+    let axis = if matches!(which, Timelines::Free(_)) { axis.log() } else { axis };
+    let rules = match which {
+        Timelines::Free(index) => marks(columns, index),
+        Timelines::Dirty => limits(columns).into_iter().flatten().collect(),
+        _ => Vec::new(),
+    };
     let mut end_ns = 0;
     let mut series = Vec::new();
-    let mut means = Vec::new();
+    let mut averages = Vec::new();
     for column in columns {
-        let found: Vec<&Timeline> = column.run.timelines_of(&wanted).collect();
+        let found: Vec<&Timeline> = column.run.timelines_of(|subject| wanted.contains(subject)).collect();
         if found.is_empty() {
             continue;
         }
         let mut line = LineSeries::slot(column.label, column.slot, LineShape::Step);
-        line.buckets = sum(&found);
+        line.buckets = means(&found);
         end_ns = end_ns.max(column.run.elapsed_ns);
         let mean: f64 = found.iter().map(|timeline| timeline.mean()).sum();
-        means.push(format!("{} {}", column.label, axis.unit.write(mean)));
+        averages.push(format!("{} {}", column.label, axis.unit.write(mean)));
         series.push(line);
     }
     if series.is_empty() {
         return None;
     }
-    let summary = format!("On average: {}.", means.join("; "));
+    let summary = format!("On average: {}.", averages.join("; "));
     let chart = Lines { span: Span::new(0, end_ns), y: axis, series, rules };
     Some(Figure::new(title, chart).subtitle(context.conditions).summary(summary))
 }
 
-/// The zone with most memory.
-fn largest_zone<'r>(columns: &[Column<'r>]) -> Option<&'r ZoneResult> {
-    let zones =
-        columns.iter().filter_map(|column| column.run.memory.as_ref()).flat_map(|memory| &memory.zones);
-    zones.max_by_key(|zone| zone.present)
-}
-
-/// The marks of the largest zone, as lines across the plot.
-fn marks(columns: &[Column<'_>]) -> Vec<Rule> {
-    let zone = largest_zone(columns);
+/// The marks of a zone, as lines across the plot.
+fn marks(columns: &[Column<'_>], index: usize) -> Vec<Rule> {
+    let zone = zones(columns).into_iter().nth(index);
     let names = ["min", "low", "high"];
     zone.iter()
         .flat_map(|zone| zone.marks.iter().zip(names))
-        .map(|(pages, name)| Rule::new(f64::from(*pages), name))
+        .map(|(pages, name)| Rule::new(f64::from(*pages), format!("{name} {pages}")))
         .collect()
+}
+
+/// The limits of dirty memory at the end of the first run, if any run has come near enough to one for both to be seen.
+fn limits(columns: &[Column<'_>]) -> Option<[Rule; 2]> {
+    let writeback = &columns.first()?.run.writeback;
+    let background = writeback.counter("nr_dirty_background_threshold")?;
+    let limit = writeback.counter("nr_dirty_threshold")?;
+    let dirty =
+        columns.iter().flat_map(|column| column.run.timelines_of(|subject| *subject == Subject::Dirty));
+    let most = dirty.flat_map(|timeline| &timeline.buckets).map(|bucket| bucket.max).max()?;
+    (most >= background / NEAR).then(|| {
+        [("background", background), ("limit", limit)]
+            .map(|(name, pages)| Rule::new(pages as f64, format!("{name} {pages}")))
+    })
 }
 
 /// The process whose reading the case measures; without an experiment, the first that has read.
@@ -131,38 +148,32 @@ fn reader(context: &Context<'_>, columns: &[Column<'_>]) -> Option<String> {
     processes.find(|process| process.read_bytes > 0).map(|process| process.name.clone())
 }
 
-/// A timeline as its mean over stretches that are long enough to have one. What happens within them is the close-up's.
-fn means(timeline: &Timeline) -> Vec<Bucket> {
-    let buckets = timeline.buckets.len();
-    let wanted = (timeline.end_ns / POINTS).max(1);
-    let group = usize::try_from(wanted.div_ceil(timeline.bucket_ns.max(1))).unwrap_or(1).max(1);
-    (0..buckets)
-        .step_by(group)
-        .filter_map(|from| {
-            let members = from..(from + group).min(buckets);
-            let covered: u64 = members.clone().map(|bucket| timeline.covered_ns(bucket)).sum();
-            // The end of the run may leave a stretch too short to speak of a rate.
-            if covered * 2 < timeline.bucket_ns.saturating_mul(group as u64) && from > 0 {
-                return None;
-            }
-            let weighted: f64 =
-                members.map(|bucket| timeline.value(bucket) * timeline.covered_ns(bucket) as f64).sum();
-            let value = if covered > 0 { weighted / covered as f64 } else { 0.0 };
-            Some(Bucket::point(from as u64 * timeline.bucket_ns, value))
-        })
-        .collect()
+/// Stretches of a time that are long enough for a mean. What happens within them is the close-up's.
+pub(super) fn stretches(end_ns: u64, least_ns: u64) -> impl Iterator<Item = (u64, u64)> {
+    let count = (end_ns / least_ns.max(1)).clamp(1, POINTS);
+    let border = move |index| end_ns / count * index + end_ns % count * index / count;
+    (0..count).map(move |index| (border(index), border(index + 1)))
 }
 
-/// Timelines of the same buckets added up.
-fn sum(timelines: &[&Timeline]) -> Vec<Bucket> {
-    let mut parts = timelines.iter().map(|timeline| means(timeline));
-    let mut total = parts.next().unwrap_or_default();
-    for part in parts {
-        for (so_far, more) in total.iter_mut().zip(part) {
-            *so_far = Bucket::point(so_far.at_ns, so_far.last + more.last);
-        }
-    }
-    total
+/// A timeline's mean over a stretch.
+pub(super) fn mean(timeline: &Timeline, (from_ns, to_ns): (u64, u64)) -> f64 {
+    let width_ns = timeline.bucket_ns.max(1);
+    let buckets = from_ns / width_ns..to_ns.div_ceil(width_ns);
+    let weighted = buckets.map(|bucket| {
+        let within_ns = to_ns.min((bucket + 1) * width_ns) - from_ns.max(bucket * width_ns);
+        timeline.value(bucket as usize) * within_ns as f64
+    });
+    weighted.sum::<f64>() / (to_ns - from_ns).max(1) as f64
+}
+
+/// Timelines added up, as means over stretches.
+fn means(timelines: &[&Timeline]) -> Vec<Bucket> {
+    let end_ns = timelines.iter().map(|timeline| timeline.end_ns).max().unwrap_or(0);
+    let least_ns = timelines.iter().map(|timeline| timeline.bucket_ns).max().unwrap_or(1);
+    let point = |stretch: (u64, u64)| {
+        Bucket::point(stretch.0, timelines.iter().map(|timeline| mean(timeline, stretch)).sum())
+    };
+    stretches(end_ns, least_ns).map(point).collect()
 }
 
 #[cfg(test)]
@@ -176,7 +187,7 @@ mod tests {
         let mut files = Series::new(1_000_000, 1024);
         (0..1000u64).for_each(|file| files.count(file * 5_000_000, 1));
         let subject = Subject::Mark { process: "fs_mark".into(), mark: "files".into() };
-        let line = means(&Timeline::new(subject, &files, 5_000_000_000));
+        let line = means(&[&Timeline::new(subject, &files, 5_000_000_000)]);
         assert!(line.len() <= POINTS as usize + 1, "{} points", line.len());
         assert!(line.iter().all(|point| (point.last - 200.0).abs() < 30.0), "{line:?}");
         let mean = line.iter().map(|point| point.last).sum::<f64>() / line.len() as f64;

@@ -4,7 +4,7 @@ use super::check::{Checked, Column, check, meaning};
 use super::judge::{self, Judged, capital, quick_look};
 use super::setting::Setting;
 use crate::describe::Figure;
-use crate::figures::{self, Context, Published, Timelines};
+use crate::figures::{self, Context, Published};
 use stallarium_sim::report::RunResult;
 use stallarium_sim::report::explain::{Breakdown, TimeWords};
 use stallarium_sim::report::memory;
@@ -199,28 +199,11 @@ impl Board {
         shown.columns.iter().filter_map(|column| self.run(&column.key))
     }
 
-    /// The chart of this name over what is shown: `rates`, `throughput`, `breakdown`, `periods`, `files`, `reader`, `free`, `direct-scan`, `queue`.
-    /// `None` when there is no such chart, or nothing in it.
+    /// The chart of this name over what is shown, one of [`figures::WHOLE`]. `None` when there is no such chart, or nothing in it.
     #[must_use]
     pub fn figure(&self, name: &str) -> Option<Figure> {
         let shown = self.shown.as_ref()?;
-        let columns = self.columns(shown);
-        if columns.is_empty() {
-            return None;
-        }
-        let context = shown.context();
-        match name {
-            "rates" => figures::rates(&context, &columns),
-            "throughput" => figures::throughput(&context, &columns),
-            "breakdown" => figures::breakdown(&context, &columns),
-            "periods" => figures::periods(&context, &columns),
-            "files" => figures::timelines(&context, &columns, Timelines::Marks),
-            "reader" => figures::timelines(&context, &columns, Timelines::Reading),
-            "free" => figures::timelines(&context, &columns, Timelines::Free),
-            "direct-scan" => figures::timelines(&context, &columns, Timelines::DirectScan),
-            "queue" => figures::timelines(&context, &columns, Timelines::Depth),
-            _ => None,
-        }
+        figures::whole(name, &shown.context(), &self.columns(shown))
     }
 }
 

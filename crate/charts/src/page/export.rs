@@ -1,41 +1,17 @@
 //! Taking charts away: their numbers as CSV, and a link inside a PNG.
 
 use crate::describe::{Chart, Figure};
+use crate::table::numbers;
 
 /// Every number of the figure, one row each, with headings: what a spreadsheet can draw again.
 #[must_use]
 pub fn csv(figure: &Figure) -> String {
     let mut out = Rows::default();
     match &figure.chart {
-        Chart::Bars(chart) => {
-            out.row(["group", "measurement", "value", "least", "greatest", "reference"]);
-            for (group, name) in chart.groups.iter().enumerate() {
-                for series in &chart.series {
-                    let Some(Some(bar)) = series.bars.get(group) else { continue };
-                    let (low, high) = bar.spread.map_or((None, None), |(low, high)| (Some(low), Some(high)));
-                    let numbers = [Some(bar.value), low, high, bar.reference].map(maybe);
-                    out.row([name.clone(), series.label.clone()].into_iter().chain(numbers));
-                }
-            }
-        }
-        Chart::Stacked(chart) => {
-            out.row(std::iter::once("bar").chain(chart.parts.iter().map(|part| part.label.as_str())));
-            for bar in &chart.bars {
-                let values = (0..chart.parts.len()).map(|part| bar.value(part).to_string());
-                out.row(std::iter::once(bar.label.clone()).chain(values));
-            }
-        }
-        Chart::Histogram(chart) => {
-            let labels = chart.series.iter().map(|series| series.label.as_str());
-            out.row(["from", "to"].into_iter().chain(labels));
-            let bins = chart.series.iter().map(|series| series.counts.len()).max().unwrap_or(0);
-            for bin in 0..bins {
-                let from = chart.first + bin as f64 * chart.bin_width();
-                let ends = [from, from + chart.bin_width()].map(|end| end.to_string());
-                let counts =
-                    chart.series.iter().map(|series| series.counts.get(bin).unwrap_or(&0).to_string());
-                out.row(ends.into_iter().chain(counts));
-            }
+        chart @ (Chart::Bars(_) | Chart::Stacked(_) | Chart::Histogram(_)) => {
+            let table = numbers(chart, false);
+            out.row(table.headings);
+            table.rows.into_iter().for_each(|row| out.row(row));
         }
         Chart::Lines(chart) => {
             out.row(["line", "time_ns", "least", "greatest", "value"]);
@@ -56,7 +32,7 @@ pub fn csv(figure: &Figure) -> String {
             }
         }
         Chart::Lanes(chart) => {
-            out.row(["lane", "from_ns", "to_ns", "what", "label"]);
+            out.row(["lane", "from_ns", "to_ns", "what", if chart.is_shared { "share" } else { "label" }]);
             for lane in &chart.lanes {
                 for interval in &lane.intervals {
                     let what = chart
@@ -64,7 +40,14 @@ pub fn csv(figure: &Figure) -> String {
                         .get(interval.category)
                         .map_or("", |category| category.label.as_str());
                     let (from, to) = (interval.start_ns.to_string(), interval.end_ns.to_string());
-                    out.row([lane.label.as_str(), &from, &to, what, interval.label.as_deref().unwrap_or("")]);
+                    let share = if chart.is_shared { interval.share().to_string() } else { String::new() };
+                    out.row([
+                        lane.label.as_str(),
+                        &from,
+                        &to,
+                        what,
+                        interval.label.as_deref().unwrap_or(&share),
+                    ]);
                 }
                 for event in &lane.events {
                     let what = chart.kinds.get(event.kind).map_or("", |kind| kind.label.as_str());
@@ -75,10 +58,6 @@ pub fn csv(figure: &Figure) -> String {
         }
     }
     out.text
-}
-
-fn maybe(number: Option<f64>) -> String {
-    number.map_or(String::new(), |number| number.to_string())
 }
 
 /// Rows of quoted cells (RFC 4180).

@@ -6,7 +6,7 @@ use crate::significant;
 use serde::{Deserialize, Serialize};
 use stallarium_sim::report::explain::duration;
 use stallarium_sim::report::published::{Plan, published_data, simulated_table};
-use stallarium_sim::report::{Cell, ClaimResult, ClaimStatus, RowResult, RunResult, TableResult};
+use stallarium_sim::report::{Cell, Claim, ClaimResult, ClaimStatus, RowResult, RunResult, TableResult};
 use stallarium_sim::scenario::{Experiment, Overrides, form};
 use stallarium_sim::short_sort;
 use stallarium_sim::text::format_time;
@@ -66,7 +66,7 @@ pub struct WordClaim {
     pub says: String,
     /// `firm`, `to reach` or `open`.
     pub status: String,
-    /// `holds`, `fails` or `not run`.
+    /// `holds`, `fails`, `not run` or `not run at this size`.
     pub verdict: String,
     /// Both numbers and the bounds, and what is known.
     pub sentence: String,
@@ -104,7 +104,13 @@ pub(super) fn quick_look(
         "What the table claims is stated for the published length and several seeds: run that to judge it.",
     );
     let tables = [table];
-    let claims = published.claims.iter().map(|claim| claim_in_words(&claim.try_on(&tables))).collect();
+    let tried = |claim: &Claim| {
+        let result = claim.try_on(&tables);
+        let words = claim_in_words(&result);
+        // Numbers of the published size are not those of a smaller case; ratios are its own.
+        if is_measured || claim.kind.is_ratio() { words } else { not_this_size(&result, words) }
+    };
+    let claims = published.claims.iter().map(tried).collect();
     Ok(Judged {
         tables: tables.iter().map(table_in_words).collect(),
         claims,
@@ -294,6 +300,18 @@ fn claim_in_words(claim: &ClaimResult) -> WordClaim {
     }
 }
 
+/// A claim about numbers that a case of another size cannot meet or miss.
+fn not_this_size(claim: &ClaimResult, words: WordClaim) -> WordClaim {
+    let Some(simulated) = claim.simulated else { return words };
+    let published =
+        claim.published.map_or_else(String::new, |number| format!(", published {}", significant(number)));
+    let sentence = format!(
+        "Simulated {} in this smaller case{published}: judged at the published size only.",
+        significant(simulated)
+    );
+    WordClaim { verdict: "not run at this size".to_owned(), sentence, ..words }
+}
+
 /// The published numbers of an experiment, by row and column.
 #[must_use]
 pub fn numbers(experiment: &Experiment) -> Published {
@@ -343,6 +361,53 @@ mod tests {
         assert!(judged.claims.iter().all(|claim| claim.verdict == "not run"));
         let cell = (("mixed fs_mark".to_owned(), "vanilla cfq".to_owned()), 6.6);
         assert!(numbers(&experiment).contains(&cell));
+    }
+
+    /// The page's own case of the memory experiment is smaller than the published run. Every ratio that is claimed goes the same way in it, from
+    /// one on; numbers of the whole run are not judged.
+    #[test]
+    fn every_sign_holds_in_the_smaller_case() {
+        let setting = open_link("1t.experiment=congestion-wait-2010").setting;
+        let experiment = Experiment::find(&setting.experiment).expect("embedded");
+        assert_eq!(setting.case, "late");
+        assert!(
+            experiment.metrics.iter().all(|metric| metric.case != setting.case),
+            "it is not the measured one"
+        );
+        let labels = experiment.columns.iter().map(|column| column.label.as_str());
+        let runs: Vec<RunResult> = labels.map(|label| finish(&setting, label)).collect();
+        let judged = quick_look(&experiment, &setting, &runs).expect("readable");
+        let claims = published_data(&experiment).expect("readable").claims;
+        assert_eq!(claims.len(), judged.claims.len());
+        let mut directions = 0;
+        for (claim, words) in claims.iter().zip(&judged.claims) {
+            if !claim.kind.is_ratio() {
+                assert_eq!(words.verdict, "not run at this size", "{}", claim.id);
+                assert!(words.sentence.contains("smaller case"), "{}", words.sentence);
+                continue;
+            }
+            assert_eq!(words.verdict, "holds", "{}: {}", claim.id, words.sentence);
+            // A claim that bounds a ratio on one side of 1 claims a direction.
+            let (least, most) = (claim.at_least.unwrap_or(0.0), claim.at_most.unwrap_or(f64::INFINITY));
+            if least > 1.0 || most < 1.0 {
+                directions += 1;
+                let (of, to) = (&runs[1], &runs[0]);
+                let number = |run: &RunResult| match run
+                    .memory
+                    .as_ref()
+                    .and_then(|memory| memory.counter(&claim.metric))
+                {
+                    Some(count) => count as f64,
+                    None => run.elapsed_ns as f64,
+                };
+                assert_eq!(
+                    (of.kernel.as_str(), to.kernel.as_str()),
+                    (claim.of[0].as_str(), claim.to.as_deref().unwrap_or(""))
+                );
+                assert_eq!(number(of) > number(to), least > 1.0, "{}", claim.id);
+            }
+        }
+        assert!(directions >= 5, "{directions} claims have a direction");
     }
 
     /// The long run has every kernel in every case with every seed, and each of its tasks is one that can be run.

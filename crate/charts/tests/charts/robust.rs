@@ -85,8 +85,14 @@ fn category() -> impl Strategy<Value = Category> {
 }
 
 fn lanes() -> impl Strategy<Value = Chart> {
-    let interval = (time(), time(), 0usize..5, proptest::option::of(words()))
-        .prop_map(|(start_ns, end_ns, category, label)| Interval { start_ns, end_ns, category, label });
+    let parts = (time(), time(), 0usize..5, proptest::option::of(words()), (number(), number()));
+    let interval = parts.prop_map(|(start_ns, end_ns, category, label, band)| Interval {
+        start_ns,
+        end_ns,
+        category,
+        label,
+        band,
+    });
     let event = (time(), 0usize..4).prop_map(|(at, kind)| Event::new(at, kind));
     let lane = (words(), some(interval, 30), some(event, 10)).prop_map(|(label, intervals, events)| Lane {
         label,
@@ -94,8 +100,11 @@ fn lanes() -> impl Strategy<Value = Chart> {
         events,
     });
     let kind = (words(), tone()).prop_map(|(label, tone)| EventKind::new(label, tone, Marker::Tick));
-    (span(), some(category(), 4), some(kind, 3), some(lane, 12))
-        .prop_map(|(span, categories, kinds, lanes)| Lanes { span, categories, kinds, lanes }.into())
+    (span(), some(category(), 4), some(kind, 3), some(lane, 12), any::<bool>()).prop_map(
+        |(span, categories, kinds, lanes, is_shared)| {
+            Lanes { span, categories, kinds, lanes, is_shared }.into()
+        },
+    )
 }
 
 fn dots() -> impl Strategy<Value = Chart> {

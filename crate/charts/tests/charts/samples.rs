@@ -23,8 +23,10 @@ impl Dice {
 pub(crate) fn all() -> Vec<(&'static str, Figure)> {
     vec![
         ("lanes", lanes()),
+        ("lanes-shared", lanes_shared()),
         ("dots", dots()),
         ("lines", lines()),
+        ("lines-marks", lines_marks()),
         ("bars", bars()),
         ("bars-log", bars_log()),
         ("stacked", stacked()),
@@ -83,12 +85,57 @@ pub(crate) fn lanes() -> Figure {
             EventKind::new("commit done", Tone::Bad, Marker::Tick),
         ],
         lanes: vec![service, fs_mark, journal, reader],
+        is_shared: false,
     };
     chart.lanes.truncate(4);
     Figure::new("Whose slice is being served", chart)
         .subtitle("fs_mark beside a sequential reader, vanilla CFQ 2.6.35, FC array, seed 7")
         .summary("The scheduler idles for fs_mark after each of its writes, mostly in vain, because the journal thread has to write next.")
         .note("Idling is in vain when the timer runs out before the queue it waits for sends a request.")
+}
+
+/// What kswapd does under two kernels: less and less sleep.
+pub(crate) fn lanes_shared() -> Figure {
+    let lane = |label: &str, asleep: u64| {
+        let mut lane = Lane::new(label);
+        for step in 0..40u64 {
+            let asleep = asleep.saturating_sub(step * 2) as f64 / 128.0;
+            for (category, band) in
+                [(0.0, asleep), (asleep, asleep + 0.125), (asleep + 0.125, 1.0)].into_iter().enumerate()
+            {
+                lane.intervals.push(Interval { band, ..Interval::new(step * MS, (step + 1) * MS, category) });
+            }
+        }
+        lane
+    };
+    let categories = vec![
+        Category::new("asleep", Tone::Faint, Fill::Solid),
+        Category::new("napping", Tone::Bad, Fill::Rising),
+        Category::new("balancing", Tone::Series(2), Fill::Hatched),
+    ];
+    let chart = Lanes {
+        span: Span::new(0, 40 * MS),
+        categories,
+        kinds: Vec::new(),
+        lanes: vec![lane("with the nap", 90), lane("without", 60)],
+        is_shared: true,
+    };
+    Figure::new("What kswapd does", chart).summary("It sleeps less and less.")
+}
+
+/// Free pages that fall to marks which lie close together, and a limit alone.
+pub(crate) fn lines_marks() -> Figure {
+    let mut free = LineSeries::slot("free", 0, LineShape::Step);
+    free.buckets =
+        (0..60u64).map(|step| Bucket::point(step * MS, (470_000 >> step.min(9)) as f64 + 900.0)).collect();
+    let marks = [(955.0, "min 955"), (1193.0, "low 1193"), (1432.0, "high 1432"), (90_000.0, "limit")];
+    let chart = Lines {
+        span: Span::new(0, 60 * MS),
+        y: Axis::new("free pages, logarithmic", Unit::named("pages")).log(),
+        series: vec![free],
+        rules: marks.map(|(value, label)| Rule::new(value, label)).to_vec(),
+    };
+    Figure::new("Free memory against its marks", chart).summary("It falls to its marks.")
 }
 
 /// Dispatches: three files far apart.

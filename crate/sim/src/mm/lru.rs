@@ -5,12 +5,14 @@
 //! *Follows:* docs/model/reclaim.md, section 4.1; Linux 2.6.31, `include/linux/mmzone.h`, `enum lru_list`.
 
 use super::frame::Word;
+use serde::{Deserialize, Serialize};
 
 /// LRU lists of a zone.
 pub const LRU_LISTS: usize = 5;
 
 /// One of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Lru {
     /// Anonymous, next to go.
@@ -39,6 +41,18 @@ impl Lru {
     #[inline]
     pub const fn index(self) -> usize {
         self as usize
+    }
+
+    /// In words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::InactiveAnon => "inactive anonymous pages",
+            Self::ActiveAnon => "active anonymous pages",
+            Self::InactiveFile => "inactive file pages",
+            Self::ActiveFile => "active file pages",
+            Self::Unevictable => "unevictable pages",
+        }
     }
 
     /// Holds file pages.

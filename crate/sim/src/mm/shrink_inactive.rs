@@ -438,6 +438,7 @@ impl Memory {
         self.zones[zone].events.pgsteal += u64::from(pages);
         if control.caller.kswapd {
             self.vmstat.kswapd_steal += u64::from(pages);
+            self.zones[zone].events.kswapd_steal += u64::from(pages);
         }
     }
 

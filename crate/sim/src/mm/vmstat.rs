@@ -17,6 +17,8 @@ pub struct ZoneEvents {
     pub pgrefill: u64,
     /// Pages freed by reclaim.
     pub pgsteal: u64,
+    /// Of these, pages freed by kswapd; the kernel counts them for the machine only.
+    pub kswapd_steal: u64,
     /// Pages isolated from the inactive lists by kswapd.
     pub pgscan_kswapd: u64,
     /// The same by direct reclaim.

@@ -6,6 +6,7 @@ mod held;
 mod histogram;
 mod meter;
 mod periods;
+mod sampled;
 mod series;
 mod trace;
 
@@ -14,5 +15,6 @@ pub use held::{HeldReason, HeldTotals};
 pub use histogram::Histogram;
 pub use meter::{BUCKETS, Lane, Meter, MeterTask, QueueState, SchedulerCounters, SliceOwner};
 pub use periods::Periods;
+pub use sampled::{Reading, Sampled};
 pub use series::{Bucket, Series};
 pub use trace::{Recorder, RequestFacts, TaskTrace, TraceEvent, TraceKind, WaitKind, WorkloadType};

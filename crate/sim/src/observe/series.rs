@@ -140,6 +140,25 @@ impl Series {
         self.bucket_at(now_ns).see(amount, amount);
     }
 
+    /// `amount` has happened evenly from `from_ns` to `to_ns`; all of it at `from_ns` if there is no time between them.
+    pub fn spread(&mut self, from_ns: u64, to_ns: u64, amount: u64) {
+        let (mut at_ns, mut entered) = (from_ns, 0);
+        loop {
+            self.bucket_at(at_ns);
+            let until_ns = to_ns.min(self.current_end_ns);
+            // Products of times pass 64 bits; these divisions and products are the same on every target.
+            let share =
+                (until_ns - from_ns.min(until_ns)) as f64 / to_ns.saturating_sub(from_ns).max(1) as f64;
+            let so_far = if until_ns >= to_ns { amount } else { (amount as f64 * share) as u64 };
+            let part = so_far - entered;
+            self.buckets[self.current].see(part, part);
+            if until_ns >= to_ns {
+                return;
+            }
+            (at_ns, entered) = (until_ns, so_far);
+        }
+    }
+
     /// The bucket of a moment, made if need be.
     fn bucket_at(&mut self, now_ns: u64) -> &mut Bucket {
         let is_current = now_ns < self.current_end_ns && now_ns >= self.current_end_ns - self.bucket_ns;

@@ -51,6 +51,14 @@ pub enum ClaimKind {
     AbsoluteExpression,
 }
 
+impl ClaimKind {
+    /// It compares two columns, so that the size of what was run drops out.
+    #[must_use]
+    pub fn is_ratio(self) -> bool {
+        matches!(self, Self::Ratio | Self::RatioAcrossTables)
+    }
+}
+
 /// A ratio of two means. If either is 0, one half is added to both: counts of nothing can then be compared.
 pub(super) fn ratio(of: f64, to: f64) -> f64 {
     if of == 0.0 || to == 0.0 { (of + 0.5) / (to + 0.5) } else { of / to }

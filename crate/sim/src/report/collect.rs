@@ -149,6 +149,9 @@ fn memory_result(world: &World) -> Option<MemoryResult> {
         present: zone.present,
         free: zone.free.max(0).unsigned_abs(),
         marks: zone.marks,
+        allocated: zone.events.pgalloc,
+        scanned: [zone.events.pgscan_kswapd, zone.events.pgscan_direct],
+        freed: [zone.events.kswapd_steal, zone.events.pgsteal - zone.events.kswapd_steal],
         lru: Lru::ALL.iter().map(|&lru| u64::from(zone.lru_pages(lru))).collect(),
     });
     Some(MemoryResult {
@@ -156,6 +159,7 @@ fn memory_result(world: &World) -> Option<MemoryResult> {
         zones: zones.collect(),
         naps: naps.collect(),
         page_table_pages: world.page_table_pages(),
+        direct_sleeps: world.direct_sleeps().to_vec(),
         direct_reclaim_ns: world.direct_reclaim_ns(),
     })
 }
@@ -310,8 +314,8 @@ fn timelines(world: &World, groups: &[Group<'_>]) -> Vec<Timeline> {
     for (zone, series) in world.free_pages_over_time() {
         add(Subject::FreePages { zone: zone.to_owned() }, series);
     }
-    for (by, direct) in world.scanned_over_time().into_iter().flatten().zip([false, true]) {
-        add(Subject::Scanned { direct }, by);
+    for (watched, series) in world.reclaim_over_time() {
+        add(Subject::of_reclaim(watched), series);
     }
     timelines
 }

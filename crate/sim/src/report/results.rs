@@ -10,6 +10,7 @@ use super::timelines::{Subject, Timeline, Turn};
 use super::writeback::WritebackResult;
 use crate::mm::NapSite;
 use crate::observe::{CauseKind, HeldReason, SchedulerCounters, TaskTrace, TraceEvent};
+use crate::simulation::DirectSleeps;
 use serde::{Deserialize, Serialize};
 
 /// Everything that is kept of one run.
@@ -164,6 +165,8 @@ pub struct MemoryResult {
     pub naps: Vec<NapResult>,
     /// Pages of kernel memory that page tables take.
     pub page_table_pages: u64,
+    /// How tasks that wanted memory slept, by cause; causes without any are left out.
+    pub direct_sleeps: Vec<DirectSleeps>,
     /// Direct reclaim on the CPU by tasks that wanted memory, the naps left out, in nanoseconds.
     pub direct_reclaim_ns: u64,
 }
@@ -187,6 +190,12 @@ pub struct ZoneResult {
     pub free: u64,
     /// The marks: min, low and high.
     pub marks: [u32; 3],
+    /// Pages allocated.
+    pub allocated: u64,
+    /// Pages that reclaim looked at: kswapd, tasks that wanted memory.
+    pub scanned: [u64; 2],
+    /// Pages that reclaim freed: kswapd, tasks that wanted memory.
+    pub freed: [u64; 2],
     /// Pages on the lists inactive anon, active anon, inactive file, active file, unevictable.
     pub lru: Vec<u64>,
 }

@@ -1,6 +1,8 @@
 //! Timelines as results carry them: a bounded series with what it shows.
 
+use crate::mm::Lru;
 use crate::observe::{Bucket, Series};
+use crate::simulation::{KswapdDoing, Watched};
 use serde::{Deserialize, Serialize};
 
 /// A bounded series over a whole run.
@@ -66,11 +68,24 @@ pub enum Subject {
         /// As the kernel prints it: `DMA32`.
         zone: String,
     },
-    /// Pages that reclaim looked at.
+    /// Pages that reclaim looked at in a zone.
     Scanned {
+        /// As the kernel prints it: `DMA32`.
+        zone: String,
         /// By tasks that wanted memory; otherwise by kswapd.
         direct: bool,
     },
+    /// Pages that reclaim freed in a zone.
+    Freed {
+        /// As the kernel prints it: `DMA32`.
+        zone: String,
+        /// By tasks that wanted memory; otherwise by kswapd.
+        direct: bool,
+    },
+    /// Pages on an LRU list, in all zones.
+    OnList(Lru),
+    /// kswapd's time. The shares of all that it does add up to 1.
+    Kswapd(KswapdDoing),
     /// Pages changed and not on their way to the device (`nr_dirty`).
     Dirty,
     /// Pages on their way to the device (`nr_writeback`).
@@ -174,6 +189,23 @@ impl Timeline {
     }
 }
 
+/// Who reclaims, in words.
+fn reclaimer(direct: bool) -> &'static str {
+    if direct { "direct reclaim" } else { "kswapd" }
+}
+
+impl Subject {
+    /// Of a series of reclaim.
+    pub(super) fn of_reclaim(watched: Watched) -> Self {
+        match watched {
+            Watched::Scanned(kind, direct) => Self::Scanned { zone: kind.name().to_owned(), direct },
+            Watched::Freed(kind, direct) => Self::Freed { zone: kind.name().to_owned(), direct },
+            Watched::Pages(list) => Self::OnList(list),
+            Watched::Kswapd(doing) => Self::Kswapd(doing),
+        }
+    }
+}
+
 /// Name, unit and kind.
 fn describe(subject: &Subject) -> (String, String, TimelineKind) {
     let (name, unit, kind) = match subject {
@@ -185,12 +217,14 @@ fn describe(subject: &Subject) -> (String, String, TimelineKind) {
         Subject::BytesRead { process } => (format!("{process}: read"), "MB/s", TimelineKind::Rate),
         Subject::BytesWritten { process } => (format!("{process}: written"), "MB/s", TimelineKind::Rate),
         Subject::FreePages { zone } => (format!("free pages of {zone}"), "pages", TimelineKind::Gauge),
-        Subject::Scanned { direct: true } => {
-            ("pages scanned by direct reclaim".to_owned(), "pages/s", TimelineKind::Rate)
+        Subject::Scanned { zone, direct } => {
+            (format!("pages of {zone} scanned by {}", reclaimer(*direct)), "pages/s", TimelineKind::Rate)
         }
-        Subject::Scanned { direct: false } => {
-            ("pages scanned by kswapd".to_owned(), "pages/s", TimelineKind::Rate)
+        Subject::Freed { zone, direct } => {
+            (format!("pages of {zone} freed by {}", reclaimer(*direct)), "pages/s", TimelineKind::Rate)
         }
+        Subject::OnList(list) => (list.words().to_owned(), "pages", TimelineKind::Gauge),
+        Subject::Kswapd(doing) => (format!("kswapd: {}", doing.words()), "share", TimelineKind::Share),
         Subject::Dirty => ("dirty pages".to_owned(), "pages", TimelineKind::Gauge),
         Subject::UnderWriteback => ("pages under writeback".to_owned(), "pages", TimelineKind::Gauge),
         Subject::Turn(turn) => (turn.describe(), "share", TimelineKind::Share),

@@ -8,6 +8,7 @@
 use super::BlockedTask;
 use super::oom::LastPage;
 use super::operation::Outcome;
+use super::reclaim_meter::ReclaimMeter;
 use super::resident::Mapping;
 use super::world::{Event, World};
 use crate::mm::{Caller, FrameId, Kswapd, Memory, Nap, NapQueue, Owner, PageWrite, Request, Work};
@@ -53,8 +54,8 @@ pub(crate) struct MachineMemory {
     pub(crate) direct_reclaim_ns: u64,
     /// Free pages over time, by zone.
     pub(crate) free: Vec<Series>,
-    /// Pages looked at over time: by kswapd, by tasks that want memory.
-    pub(crate) scanned: [Series; 2],
+    /// What else is seen of reclaim over time.
+    pub(crate) meter: ReclaimMeter,
     /// When a page was last handed out or given back, as far as those who want one have noticed.
     pub(super) last_page: LastPage,
     /// Tasks that want memory and can never get any, with what each waits for.
@@ -80,7 +81,7 @@ impl MachineMemory {
             granted: vec![None; tasks],
             direct_reclaim_ns: 0,
             free: memory.zones().iter().map(|_| series()).collect(),
-            scanned: [series(), series()],
+            meter: ReclaimMeter::default(),
             last_page: LastPage::default(),
             hopeless: Vec::new(),
             out_of_memory: None,
@@ -131,10 +132,6 @@ impl World {
         let mut others = memory.reclaims_until_ns.iter().enumerate();
         let is_contended = others.any(|(other, &until_ns)| other != cpu && until_ns > now_ns);
         let cost_ns = if is_contended { plain * contended_percent / 100 } else { plain };
-        if work.looked_at != 0 {
-            let by = usize::from(self.threads.kswapd != Some(me));
-            memory.scanned[by].count(now_ns, work.looked_at.into());
-        }
         if work.batches != 0 {
             memory.reclaims_until_ns[cpu] = now_ns + cost_ns;
         }
@@ -143,6 +140,7 @@ impl World {
 
     /// Carries out what memory management has asked the rest of the machine for, on behalf of `me`.
     pub(crate) fn follow_up_memory(&mut self, me: TaskId) {
+        self.watch_reclaim();
         let now_ns = self.now_ns;
         let Some(memory) = &mut self.memory else { return };
         for (series, zone) in memory.free.iter_mut().zip(memory.memory.zones()) {
@@ -244,12 +242,6 @@ impl World {
             let zones = memory.memory.zones().iter().zip(&memory.free);
             zones.filter(|(zone, _)| zone.is_populated()).map(|(zone, series)| (zone.kind.name(), series))
         })
-    }
-
-    /// Pages that reclaim has looked at over time: by kswapd, and by tasks that wanted memory.
-    #[must_use]
-    pub fn scanned_over_time(&self) -> Option<&[Series; 2]> {
-        self.memory.as_ref().map(|memory| &memory.scanned)
     }
 
     /// Pages of kernel memory that page tables take.

@@ -321,3 +321,54 @@ fn a_congested_zone_makes_tasks_nap() {
         "nobody naps without congestion: {totals:?}"
     );
 }
+
+/// What is shown over time adds up to what was counted: pages looked at and freed by zone and by whom, kswapd's time to all of it, and the
+/// naps of tasks that want memory to those of their places.
+#[test]
+fn what_is_watched_adds_up_to_what_is_counted() {
+    for release in RELEASES {
+        let mut scenario = scenario(
+            release,
+            48,
+            vec![hog(96 * MIB, 2, Pattern::Random, 50), writer(64 * MIB)],
+            600 * SECOND,
+        );
+        scenario.machine.memory.swap_mib = 128;
+        let world = run(&scenario).settled();
+        let memory = world.memory().expect("it is simulated");
+        let mut kswapd_ns = 0;
+        let mut looked_at = [0; 2];
+        for (watched, series) in world.reclaim_over_time() {
+            let (kind, counted): (_, fn(&crate::mm::ZoneEvents) -> u64) = match watched {
+                Watched::Scanned(kind, false) => (kind, |events| events.pgscan_kswapd),
+                Watched::Scanned(kind, true) => (kind, |events| events.pgscan_direct),
+                Watched::Freed(kind, false) => (kind, |events| events.kswapd_steal),
+                Watched::Freed(kind, true) => (kind, |events| events.pgsteal - events.kswapd_steal),
+                Watched::Kswapd(_) => {
+                    kswapd_ns += series.total();
+                    continue;
+                }
+                Watched::Pages(lru) => {
+                    let now: u64 = memory.zones().iter().map(|zone| u64::from(zone.lru_pages(lru))).sum();
+                    assert_eq!(series.buckets().last().map(|bucket| bucket.last), Some(now), "{release}");
+                    continue;
+                }
+            };
+            let zone = memory.zones().iter().find(|zone| zone.kind == kind).expect("it is there");
+            assert_eq!(series.total(), counted(&zone.events), "{release}: {watched:?}");
+            if let Watched::Scanned(_, direct) = watched {
+                looked_at[usize::from(direct)] += series.total();
+            }
+        }
+        assert!(looked_at[0] > 0 && looked_at[1] > 0, "{release}: both reclaim");
+        assert_eq!(kswapd_ns, world.now_ns(), "{release}");
+        let freed: u64 = memory.zones().iter().map(|zone| zone.events.kswapd_steal).sum();
+        assert_eq!(freed, memory.vmstat.kswapd_steal, "{release}");
+        for site in [NapSite::Retry, NapSite::Reclaim] {
+            let naps = memory.naps().at(site);
+            let slept = world.direct_sleeps().iter().find(|sleeps| sleeps.cause == DirectSleep::nap(site));
+            let slept = slept.map_or((0, 0, 0), |sleeps| (sleeps.count, sleeps.ns, sleeps.longest_ns));
+            assert_eq!(slept, (naps.taken, naps.slept_ns, naps.longest_ns), "{release}: {site:?}");
+        }
+    }
+}

@@ -16,6 +16,7 @@ mod memory_tests;
 mod oom;
 mod operation;
 mod process;
+mod reclaim_meter;
 mod resident;
 mod setup;
 #[cfg(test)]
@@ -26,6 +27,7 @@ mod writeback;
 mod writeback_tests;
 
 pub use process::{MarkTotals, ProcessTotals};
+pub use reclaim_meter::{DirectSleep, DirectSleeps, KswapdDoing, Watched};
 pub use setup::NotStarted;
 pub use world::{MachineCounters, World};
 
@@ -137,11 +139,12 @@ impl Simulation {
         self.world.recorder.take()
     }
 
-    /// The machine's state as it would be if the run ended now: every task's time is charged.
+    /// The machine's state as it would be if the run ended now: every task's time is charged, every series complete.
     #[must_use]
     pub fn settled(&self) -> World {
         let mut world = self.world.clone();
         world.charge_all();
+        world.read_reclaim();
         world
     }
 

@@ -185,7 +185,13 @@ impl<'a> Reading<'a> {
         if lanes.iter().all(|lane| lane.intervals.is_empty()) {
             return None;
         }
-        let chart = Lanes { span, categories: self.categories(has_slices), kinds: kinds(has_slices), lanes };
+        let chart = Lanes {
+            span,
+            categories: self.categories(has_slices),
+            kinds: kinds(has_slices),
+            lanes,
+            is_shared: false,
+        };
         Some(
             Figure::new("Who is served, and for whom the scheduler idles", chart)
                 .summary(self.summary(&idles, has_slices)),

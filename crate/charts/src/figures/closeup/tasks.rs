@@ -107,7 +107,8 @@ pub(super) fn figure(closeup: &Closeup) -> Option<Figure> {
         Vec::new()
     };
     let mut figure =
-        Figure::new("What each process is doing", Lanes { span, categories, kinds, lanes }).summary(summary);
+        Figure::new("What each process is doing", Lanes { span, categories, kinds, lanes, is_shared: false })
+            .summary(summary);
     if hidden > 0 {
         let what = if hidden == 1 { "One task that does" } else { "Tasks that do" };
         figure = figure.note(format!(

@@ -6,6 +6,7 @@
 
 use super::Outcome;
 use crate::mm::{Allocation, FrameId, Nap, Request, Step};
+use crate::simulation::DirectSleep;
 use crate::simulation::world::World;
 use crate::task::{TaskId, WaitOn};
 
@@ -14,6 +15,8 @@ use crate::task::{TaskId, WaitOn};
 pub(crate) struct Allocate {
     allocation: Box<Allocation>,
     phase: Phase,
+    /// Why and since when it sleeps.
+    sleep: Option<(DirectSleep, u64)>,
 }
 
 #[derive(Clone, Debug)]
@@ -31,10 +34,31 @@ enum Phase {
 
 impl Allocate {
     pub(crate) fn new(world: &World, me: TaskId, request: Request) -> Self {
-        Self { allocation: Box::new(Allocation::new(request, world.caller(me))), phase: Phase::Work }
+        let allocation = Box::new(Allocation::new(request, world.caller(me)));
+        Self { allocation, phase: Phase::Work, sleep: None }
     }
 
     pub(super) fn step(&mut self, world: &mut World, me: TaskId) -> Outcome {
+        if let Some((cause, since_ns)) = self.sleep.take() {
+            let slept_ns = world.now_ns - since_ns;
+            if let Some(memory) = &mut world.memory {
+                memory.meter.slept(cause, slept_ns);
+            }
+        }
+        let outcome = self.go_on(world, me);
+        if let Outcome::Wait(on) = &outcome {
+            let cause = match (on, &self.phase) {
+                (WaitOn::Congestion(_), Phase::Napping(nap, _)) => DirectSleep::nap(nap.site),
+                (WaitOn::PageWritten(_), _) => DirectSleep::PageWritten,
+                (WaitOn::Killed, _) => DirectSleep::Killed,
+                _ => DirectSleep::FreeRequest,
+            };
+            self.sleep = Some((cause, world.now_ns));
+        }
+        outcome
+    }
+
+    fn go_on(&mut self, world: &mut World, me: TaskId) -> Outcome {
         if let Some(outcome) = world.submit_page_out(me) {
             return outcome;
         }

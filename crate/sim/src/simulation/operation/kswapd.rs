@@ -6,6 +6,7 @@
 
 use super::Outcome;
 use crate::mm::{Nap, Step};
+use crate::simulation::KswapdDoing;
 use crate::simulation::world::World;
 use crate::task::{TaskId, WaitOn};
 
@@ -31,6 +32,18 @@ enum Phase {
 
 impl KswapdThread {
     pub(super) fn step(&mut self, world: &mut World, me: TaskId) -> Outcome {
+        let now_ns = world.now_ns;
+        if let Some(memory) = &mut world.memory {
+            memory.meter.kswapd_was(now_ns);
+        }
+        let outcome = self.go_on(world, me);
+        if let Some(memory) = &mut world.memory {
+            memory.meter.kswapd_does(KswapdDoing::after(&outcome, memory.kswapd.state()));
+        }
+        outcome
+    }
+
+    fn go_on(&mut self, world: &mut World, me: TaskId) -> Outcome {
         if let Some(outcome) = world.submit_page_out(me) {
             return outcome;
         }
