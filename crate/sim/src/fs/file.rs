@@ -188,6 +188,12 @@ impl Files {
         self.files.len()
     }
 
+    /// Memory that the state of all pages takes on the host, in bytes: one a page.
+    #[must_use]
+    pub fn page_bytes(&self) -> usize {
+        self.files.iter().map(|file| file.cache.len() as usize).sum()
+    }
+
     /// Whether there is no file.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -140,6 +140,14 @@ impl Frames {
         self.words.len() as u32
     }
 
+    /// Memory that this takes, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let Self { links, words, mappings } = self;
+        std::mem::size_of_val(&links[..])
+            + std::mem::size_of_val(&words[..])
+            + std::mem::size_of_val(&mappings[..])
+    }
+
     #[inline]
     pub(crate) fn word(&self, frame: u32) -> Word {
         self.words[frame as usize]

@@ -136,6 +136,12 @@ impl PageTable {
         self.present
     }
 
+    /// Memory that this takes on the host, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        std::mem::size_of_val(&self.leaves[..]) + std::mem::size_of_val(&self.tables[..])
+    }
+
     /// Pages of kernel memory that the tables take.
     #[must_use]
     pub fn table_pages(&self) -> u32 {

@@ -34,6 +34,11 @@ impl Ring {
         self.members
     }
 
+    /// Memory that this takes, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        std::mem::size_of_val(&self.slots[..])
+    }
+
     #[inline]
     fn slot(&self, position: u32) -> usize {
         position as usize & (self.slots.len() - 1)

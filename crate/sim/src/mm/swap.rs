@@ -70,6 +70,11 @@ impl Swap {
         self.used_slots
     }
 
+    /// Memory that this takes on the host, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        std::mem::size_of_val(&self.used[..]) + std::mem::size_of_val(&self.slots[..])
+    }
+
     /// Above half, slots are given up as soon as their page is in memory (`vm_swap_full`).
     #[must_use]
     pub fn is_half_full(&self) -> bool {

@@ -1,7 +1,8 @@
 //! Runs a scenario step by step: progress, cancelling, checkpoints, and a window seen closely.
 //!
 //! A checkpoint is a clone of the simulation. To look closely at a window, the nearest checkpoint before it is run again
-//! with the trace on; that it is the same run is proved by its digests at every step of the trail.
+//! with the trace on; that it is the same run is proved by its digests at every step of the trail. Machines with much memory have
+//! few checkpoints or none: their windows are run again from the beginning.
 
 use super::collect;
 use super::results::{Detail, EndReason, RunResult};
@@ -11,6 +12,8 @@ use std::fmt;
 
 /// The most checkpoints that are kept.
 const CHECKPOINTS_MAX: usize = 16;
+/// What all checkpoints together may take for simulated memory on the host, in bytes: a tab has 4 GiB for everything.
+const CHECKPOINT_BYTES_MAX: usize = 256 << 20;
 /// Steps of the trail that the longest run has; the digest is noted at each.
 const TRAIL_STEPS: u64 = 1024;
 /// Checkpoints are at first this many steps of the trail apart.
@@ -62,7 +65,9 @@ pub struct Runner {
     label: RunLabel,
     simulation: Simulation,
     end: Option<EndReason>,
-    /// Checkpoints with the step of the trail they were taken at, the beginning first; empty if none are kept.
+    /// Windows can be looked at.
+    keeps: bool,
+    /// Checkpoints with the step of the trail they were taken at, the beginning first; without any the beginning is made anew.
     checkpoints: Vec<(u64, Simulation)>,
     checkpoint_steps: u64,
     trail: Trail,
@@ -118,7 +123,10 @@ impl Runner {
     /// The scenario names something that does not exist, or makes no sense.
     pub fn new(scenario: &Scenario, label: RunLabel) -> Result<Self, NotStarted> {
         let mut runner = Self::without_checkpoints(scenario, label)?;
-        runner.checkpoints.push((0, runner.simulation.clone()));
+        runner.keeps = true;
+        if runner.checkpoints_max() > 1 {
+            runner.checkpoints.push((0, runner.simulation.clone()));
+        }
         Ok(runner)
     }
 
@@ -134,6 +142,7 @@ impl Runner {
             label,
             simulation,
             end: None,
+            keeps: false,
             checkpoints: Vec::new(),
             checkpoint_steps: CHECKPOINT_STEPS,
             trail: Trail { step_ns, digests: Vec::new() },
@@ -216,8 +225,14 @@ impl Runner {
         let step_ns = self.trail.step_ns;
         // A checkpoint has handled everything up to and including its own time.
         let before = self.checkpoints.iter().rev().find(|(step, _)| *step == 0 || step * step_ns < from_ns);
-        let (step, checkpoint) = before.ok_or(DetailError::NoCheckpoints)?;
-        let mut again = Again { simulation: checkpoint.clone(), step: *step, trail: &self.trail };
+        let (step, simulation) = match before {
+            Some((step, checkpoint)) => (*step, checkpoint.clone()),
+            None if self.keeps => {
+                (0, Simulation::new(&self.scenario).map_err(|_| DetailError::NoCheckpoints)?)
+            }
+            None => return Err(DetailError::NoCheckpoints),
+        };
+        let mut again = Again { simulation, step, trail: &self.trail };
         if from_ns > 0 {
             again.advance_to(from_ns - 1)?;
         }
@@ -244,7 +259,12 @@ impl Runner {
         if self.checkpoints.is_empty() || !step.is_multiple_of(self.checkpoint_steps) {
             return;
         }
-        if self.checkpoints.len() == CHECKPOINTS_MAX {
+        let most = self.checkpoints_max();
+        if most < 2 {
+            self.checkpoints.clear();
+            return;
+        }
+        while self.checkpoints.len() >= most {
             self.checkpoint_steps *= 2;
             let every = self.checkpoint_steps;
             self.checkpoints.retain(|(step, _)| step % every == 0);
@@ -252,6 +272,12 @@ impl Runner {
         if step.is_multiple_of(self.checkpoint_steps) {
             self.checkpoints.push((step, self.simulation.clone()));
         }
+    }
+
+    /// How many checkpoints may be kept, as large as the simulation is now.
+    fn checkpoints_max(&self) -> usize {
+        let bytes = self.simulation.world().memory_bytes().max(1);
+        CHECKPOINTS_MAX.min(CHECKPOINT_BYTES_MAX / bytes)
     }
 }
 
@@ -389,6 +415,33 @@ mod tests {
         assert!(
             steps.iter().enumerate().all(|(index, &step)| step == index as u64 * runner.checkpoint_steps)
         );
+    }
+
+    /// A machine whose clones would fill a tab keeps none: a window is run again from the beginning, and is the same.
+    #[test]
+    fn large_machines_keep_no_checkpoints() {
+        let text = |gib: u32| {
+            format!(
+                "kernels = \"cfq@2.6.36\"\ntime = \"2 s\"\n[machine.memory]\nsize-mib = {}\n\
+                 [workload]\nuse = \"mapped-file-stream\"\nfile-size = \"256 MiB\"\n",
+                gib << 10
+            )
+        };
+        let run = |gib| {
+            let scenario = Scenario::from_toml(&text(gib)).unwrap_or_else(|problems| panic!("{problems:#?}"));
+            let runner = run(&scenario);
+            assert_eq!(runner.result().end, EndReason::AllExited);
+            let bytes = runner.simulation.world().memory_bytes();
+            let detail = runner.detail(40_000_000, 41_000_000, 100).expect("it was run");
+            assert!(!detail.states.is_empty());
+            (runner.checkpoints.len(), bytes)
+        };
+        let (checkpoints, bytes) = run(64);
+        assert_eq!(checkpoints, 0);
+        assert!((200 << 20..300 << 20).contains(&bytes), "{bytes} bytes");
+        let (checkpoints, bytes) = run(8);
+        assert!((2..=CHECKPOINTS_MAX).contains(&checkpoints), "{checkpoints}");
+        assert!(checkpoints * bytes <= CHECKPOINT_BYTES_MAX, "{checkpoints} of {bytes} bytes");
     }
 
     /// A run that is stopped has what it has, and says that it was stopped.

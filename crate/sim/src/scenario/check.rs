@@ -3,6 +3,7 @@
 use super::{Machine, Scenario, vocabulary};
 use crate::block::SECTOR_BYTES;
 use crate::device::{AnyDevice, Device};
+use crate::mm::{ZoneKind, min_free_kbytes};
 use crate::short_sort;
 use crate::text::{Place, Problem, format_size};
 use crate::workload::{FileSpec, Workload};
@@ -51,13 +52,26 @@ impl Scenario {
 impl Scenario {
     /// Watermarks that memory cannot pass are refused.
     fn check_min_free(&self) -> Option<Problem> {
-        let memory = &self.machine.memory;
-        let kib = *self.kernel.tunables.get("min_free_kbytes").filter(|_| memory.is_simulated())?;
-        let pages =
-            memory.layout()?.zones.iter().map(|zone| u64::from(zone.present - zone.taken)).sum::<u64>();
-        (kib > pages).then(|| {
-            let message = format!("at most a quarter of the memory is kept free, here {pages} KiB");
-            Problem::new(place("tunable.min_free_kbytes"), message).with_value(kib.to_string())
+        let zones = self.machine.memory.layout()?.zones;
+        let free_pages: u64 = zones.iter().map(|zone| u64::from(zone.present - zone.taken)).sum();
+        let set = self.kernel.tunables.get("min_free_kbytes").copied().filter(|&kib| kib != 0);
+        let lowmem = zones.iter().filter(|zone| zone.kind != ZoneKind::HighMem);
+        let lowmem_pages = lowmem.map(|zone| u64::from(zone.present)).sum();
+        let kib = set.unwrap_or_else(|| min_free_kbytes(lowmem_pages).into());
+        (kib > free_pages).then(|| match set {
+            Some(_) => {
+                let message = format!("at most a quarter of the memory is kept free, here {free_pages} KiB");
+                Problem::new(place("tunable.min_free_kbytes"), message).with_value(kib.to_string())
+            }
+            None => {
+                let message = format!(
+                    "{free_pages} pages are free at the start, and the kernel would keep {} of them free: more than a quarter",
+                    kib / 4
+                );
+                let size_mib = self.machine.memory.size_mib;
+                let problem = Problem::new(place("machine.memory.size-mib"), message).with_value(size_mib.to_string());
+                problem.with_hint("let less be taken (dma-taken, dma32-taken), or set min_free_kbytes")
+            }
         })
     }
 }

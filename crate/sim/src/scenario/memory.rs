@@ -35,16 +35,16 @@ impl Choice for Architecture {
     }
 }
 
-/// The most memory a machine can have: 64 GiB.
+/// The most memory a machine can have: 64 GiB. A full one takes half a GiB on the host, and a browser gives 4 to a page.
 const MAX_MEMORY_MIB: u32 = 64 << 10;
-/// The least: less would leave no zone but DMA.
-const MIN_MEMORY_MIB: u32 = 32;
+/// The least, as for Linux itself. Up to 16 MiB there is no zone but DMA.
+const MIN_MEMORY_MIB: u32 = 4;
 
 /// The memory of a machine. Zone by zone it may be given in pages of 4 KiB, as a kernel prints it; what is 0 follows from the size.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct MemoryOptions {
-    /// Size in MiB, 32 to 65536; 0: memory is not simulated and never runs out.
+    /// Size in MiB, 4 to 65536; 0: memory is not simulated and never runs out.
     pub size_mib: u32,
     /// Which zones there are.
     pub architecture: Architecture,
@@ -135,7 +135,12 @@ impl MemoryOptions {
     pub fn problems(&self) -> Vec<(&'static str, u64, String)> {
         let mut problems = Vec::new();
         if self.is_simulated() && !(MIN_MEMORY_MIB..=MAX_MEMORY_MIB).contains(&self.size_mib) {
-            let message = "a machine has 32 MiB to 64 GiB of memory, or 0 to leave memory out".to_owned();
+            let message = if self.size_mib < MIN_MEMORY_MIB {
+                "a machine has 4 MiB of memory or more, for Linux does not start with less; 0 leaves memory out"
+            } else {
+                "a machine has at most 64 GiB of memory: every page of it takes about 30 bytes here, and a browser gives a page 4 GiB"
+            };
+            let message = message.to_owned();
             problems.push(("size-mib", self.size_mib.into(), message));
             return problems;
         }
@@ -164,16 +169,38 @@ impl MemoryOptions {
                 }
                 continue;
             };
-            let most = self.size_mib << 8;
+            let most = self.most(kind);
             if present > most {
-                let message = format!("zone {name} cannot have more than the machine's {most} pages");
+                let message = format!("zone {name} has at most {most} pages on this machine");
                 problems.push((present_field, present.into(), message));
-            } else if u64::from(taken) >= u64::from(zone.present) {
+            } else if taken != 0 && taken >= zone.present {
                 let message = format!("zone {name} has {} pages, and some must be free", zone.present);
                 problems.push((taken_field, taken.into(), message));
             }
         }
+        let present: u64 = kinds.iter().map(|zone| u64::from(zone.present)).sum();
+        let most = u64::from(self.size_mib) << 8;
+        if problems.is_empty() && present > most {
+            let given = fields.iter().rev().find(|(kind, ..)| self.given(*kind).0 != 0);
+            let field = given.map_or("size-mib", |field| field.1);
+            let message = format!(
+                "all zones together have {present} pages, and the machine has {most}: give it more memory, or less to a zone"
+            );
+            problems.push((field, present, message));
+        }
         problems
+    }
+
+    /// The most pages that a zone can have: the machine's, as far as the zone reaches.
+    fn most(&self, kind: ZoneKind) -> u32 {
+        const MIB: u32 = 1 << 8;
+        let reach = match (self.architecture, kind) {
+            (_, ZoneKind::Dma) => 16 * MIB,
+            (_, ZoneKind::Dma32) => (4096 - 16) * MIB,
+            (Architecture::I386, ZoneKind::Normal) => (896 - 16) * MIB,
+            _ => u32::MAX,
+        };
+        reach.min(self.size_mib << 8)
     }
 }
 
@@ -201,13 +228,36 @@ mod tests {
     fn impossible_memory_is_refused() {
         let memory = MemoryOptions { size_mib: 512, ..MemoryOptions::default() };
         for (wrong, field) in [
-            (MemoryOptions { size_mib: 4, ..memory.clone() }, "size-mib"),
-            (MemoryOptions { size_mib: 1 << 20, ..memory.clone() }, "size-mib"),
+            (MemoryOptions { size_mib: 3, ..memory.clone() }, "size-mib"),
+            (MemoryOptions { size_mib: (64 << 10) + 1, ..memory.clone() }, "size-mib"),
             (MemoryOptions { highmem_present: 5, ..memory.clone() }, "highmem-present"),
+            (MemoryOptions { normal_taken: 5, ..memory.clone() }, "normal-taken"),
             (MemoryOptions { dma32_present: 1 << 20, ..memory.clone() }, "dma32-present"),
-            (MemoryOptions { dma_taken: 4000, ..memory.clone() }, "dma-taken"),
+            // DMA ends at 16 MiB.
+            (MemoryOptions { dma_present: 4097, ..memory.clone() }, "dma-present"),
+            (MemoryOptions { dma_taken: 3980, ..memory.clone() }, "dma-taken"),
+            // Each of them could be, both cannot.
+            (MemoryOptions { dma32_present: 512 << 8, ..memory.clone() }, "dma32-present"),
+            (
+                MemoryOptions {
+                    size_mib: 1024,
+                    architecture: Architecture::I386,
+                    normal_present: 881 << 8,
+                    ..memory.clone()
+                },
+                "normal-present",
+            ),
         ] {
             assert_eq!(wrong.problems().first().map(|problem| problem.0), Some(field), "{wrong:?}");
+        }
+        let just_right = [
+            MemoryOptions { size_mib: 4, ..memory.clone() },
+            MemoryOptions { size_mib: 64 << 10, ..memory.clone() },
+            MemoryOptions { dma_present: 4096, dma_taken: 4095, ..memory.clone() },
+            MemoryOptions { dma32_present: (512 << 8) - 3980, ..memory },
+        ];
+        for right in just_right {
+            assert_eq!(right.problems(), [], "{right:?}");
         }
     }
 }

@@ -529,6 +529,21 @@ fn impossible_swap_and_watermarks_are_refused() {
             "at most a quarter of the memory is kept free",
         ),
         ("size-mib = 64", "[tunable]\nswappiness = 101\n", "the largest swappiness is 100"),
+        ("size-mib = 3", "", "for Linux does not start with less"),
+        ("size-mib = 65537", "", "at most 64 GiB of memory"),
+        ("size-mib = 64\nnormal-present = 5", "", "this machine has no zone Normal"),
+        ("size-mib = 64\ndma-present = 5000", "", "zone DMA has at most 4096 pages on this machine"),
+        (
+            "size-mib = 64\ndma32-present = 14000",
+            "",
+            "all zones together have 17980 pages, and the machine has 16384",
+        ),
+        ("size-mib = 64\ndma-taken = 3980", "", "zone DMA has 3980 pages, and some must be free"),
+        (
+            "size-mib = 64\ndma-taken = 3900\ndma32-taken = 11600",
+            "",
+            "the kernel would keep 253 of them free: more than a quarter",
+        ),
     ] {
         let text = format!("{SMALL}{more}[machine]\n{device}\n[machine.memory]\n{memory}\n");
         let problems = problems(&text);

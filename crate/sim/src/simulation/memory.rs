@@ -244,6 +244,21 @@ impl World {
         })
     }
 
+    /// What of the simulated memory, and of the page cache, takes memory on the host, in bytes: nearly all that a machine with much
+    /// memory takes. Cost: the files.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        let memory = self.memory.as_ref().map_or(0, |memory| {
+            let tables = memory
+                .mappings
+                .iter()
+                .flat_map(|mapping| [&mapping.table, &mapping.cached, &mapping.swapped]);
+            let tables = tables.map(crate::mm::PageTable::bytes).sum::<usize>();
+            memory.memory.bytes() + tables + std::mem::size_of_val(&memory.slot_owners[..])
+        });
+        memory + self.files.page_bytes()
+    }
+
     /// Pages of kernel memory that page tables take.
     #[must_use]
     pub fn page_table_pages(&self) -> u64 {

@@ -372,3 +372,30 @@ fn what_is_watched_adds_up_to_what_is_counted() {
         }
     }
 }
+
+/// Section 4.1: a page read in parts, one behind the other, is used once; a file read twice is in use (Linux 2.6.35,
+/// `do_generic_file_read`).
+#[test]
+fn a_page_read_in_parts_is_used_once() {
+    let active = |calls: &[(u64, Pattern)]| {
+        let mut steps = vec![Step::Open { handle: FILE, file: 0 }];
+        for &(call_bytes, pattern) in calls {
+            let bytes = Operand::Fixed(2 * MIB);
+            steps.push(Step::Read { handle: FILE, bytes, call_bytes, pattern, direct: false });
+            steps.push(Step::Rewind(FILE));
+        }
+        let mut scenario = scenario("2.6.35", 64, vec![process("cat", steps)], 100 * SECOND);
+        scenario.workload.files[0].size_bytes = 2 * MIB;
+        let simulation = run(&scenario);
+        assert_eq!(simulation.end(), Some(&End::AllExited));
+        let zones = simulation.world().memory().expect("it is simulated").zones();
+        zones.iter().map(|zone| zone.lru_pages(crate::mm::Lru::ActiveFile)).sum::<u32>()
+    };
+    for call_bytes in [512, 1000, 4096, 131_072] {
+        assert_eq!(active(&[(call_bytes, Pattern::Sequential)]), 0, "calls of {call_bytes} bytes");
+    }
+    // But for those that are still in a CPU's vector, and pages that two calls of the same reading share.
+    let twice = active(&[(4096, Pattern::Sequential), (512, Pattern::Sequential)]);
+    assert!((490..=512).contains(&twice), "{twice} of 512 pages are active");
+    assert!(active(&[(512, Pattern::Random)]) > 400, "parts read at random are uses of their own");
+}

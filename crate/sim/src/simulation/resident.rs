@@ -12,6 +12,7 @@ use super::world::World;
 use crate::fs::{FileId, PageFlags};
 use crate::mm::{Caller, FrameId, NewPage, Owner, OwnerInfo, PageTable, PageWrite, Removed, Request};
 use crate::task::TaskId;
+use std::ops::Range;
 
 /// What pages belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,9 +199,9 @@ impl World {
     }
 
     /// A task has read pages.
-    pub(crate) fn mark_read(&mut self, file: FileId, first: u32, pages: u32) {
+    pub(crate) fn mark_read(&mut self, file: FileId, pages: Range<u32>) {
         let Some(memory) = &mut self.memory else { return };
-        for page in first..first + pages {
+        for page in pages {
             if let Some(frame) = memory.frame_of(file, page) {
                 memory.memory.mark_accessed(frame);
             }

@@ -6,6 +6,7 @@ mod machines;
 mod runs;
 mod safety;
 mod sectors;
+mod tiny;
 mod workloads;
 
 use proptest::prelude::*;

@@ -13,6 +13,7 @@ mod pageblocks;
 mod reference;
 mod rounds;
 mod scan;
+mod size;
 mod stream;
 mod twin;
 mod zones;

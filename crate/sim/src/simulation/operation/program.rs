@@ -308,7 +308,14 @@ impl Transfer {
             (true, writes) => Frame::Direct(Direct::new(file, start_bytes, end_bytes, writes)),
             (false, true) => Frame::WriteCall(WriteCall::new(file, start_bytes, end_bytes)),
             (false, false) => {
-                Frame::ReadPages(ReadPages::new(file, self.handle, start_bytes, end_bytes, world.now_ns))
+                let goes_on = self.pattern == Pattern::Sequential;
+                Frame::ReadPages(ReadPages::new(
+                    file,
+                    self.handle,
+                    start_bytes..end_bytes,
+                    goes_on,
+                    world.now_ns,
+                ))
             }
         };
         world.call(call)

@@ -13,6 +13,7 @@ use crate::simulation::io::IoKind;
 use crate::simulation::world::World;
 use crate::task::{TaskId, WaitOn};
 use crate::workload::HandleId;
+use std::ops::Range;
 
 /// Pages copied between two chances to be interrupted.
 const COPY_PAGES_MAX: u32 = 32;
@@ -26,6 +27,8 @@ pub(crate) struct ReadPages {
     handle: HandleId,
     page: u32,
     end_page: u32,
+    /// The first page whose use is noted.
+    marked_from: u32,
     bytes: u64,
     began_ns: u64,
     phase: ReadPhase,
@@ -41,12 +44,17 @@ enum ReadPhase {
 }
 
 impl ReadPages {
-    pub(crate) fn new(file: FileId, handle: HandleId, start_bytes: u64, end_bytes: u64, now_ns: u64) -> Self {
+    /// `goes_on`: it begins where the call before it ended, so that a page that both read part of is used once.
+    pub(crate) fn new(file: FileId, handle: HandleId, bytes: Range<u64>, goes_on: bool, now_ns: u64) -> Self {
+        let Range { start: start_bytes, end: end_bytes } = bytes;
+        let is_used = goes_on && !start_bytes.is_multiple_of(PAGE_BYTES);
+        let page = (start_bytes / PAGE_BYTES) as u32;
         Self {
             file,
             handle,
-            page: (start_bytes / PAGE_BYTES) as u32,
+            page,
             end_page: end_bytes.div_ceil(PAGE_BYTES) as u32,
+            marked_from: page + u32::from(is_used),
             bytes: end_bytes - start_bytes,
             began_ns: now_ns,
             phase: ReadPhase::Enter,
@@ -67,7 +75,7 @@ impl ReadPages {
             ReadPhase::Copied(pages) => {
                 self.page += pages;
                 world.counters.page_hits += u64::from(pages);
-                world.mark_read(self.file, self.page - pages, pages);
+                world.mark_read(self.file, self.marked_from.max(self.page - pages)..self.page);
                 self.phase = ReadPhase::Look;
                 Ok(Outcome::Continue)
             }
