@@ -34,6 +34,11 @@ impl Allocate {
         Self { allocation: Box::new(Allocation::new(request, world.caller(me))), phase: Phase::Work }
     }
 
+    /// Whether it has found a page that it has yet to hand over.
+    pub(crate) fn has_page(&self) -> bool {
+        matches!(self.phase, Phase::Finish(Some(_)))
+    }
+
     pub(super) fn step(&mut self, world: &mut World, me: TaskId) -> Outcome {
         if let Some(outcome) = world.submit_page_out(me) {
             return outcome;
