@@ -54,7 +54,7 @@ impl Allocate {
                 if let Some(memory) = &mut world.memory {
                     memory.napped(&nap, slept_ns);
                 }
-                world.look_for_hope();
+                world.look_for_hope(me);
                 self.phase = Phase::Work;
                 Outcome::Continue
             }
@@ -69,7 +69,7 @@ impl Allocate {
             }
             Phase::OutOfMemory => {
                 self.phase = Phase::Work;
-                world.look_for_hope();
+                world.look_for_hope(me);
                 world.wait_at_most(me, WaitOn::Killed, 1)
             }
             Phase::Finish(frame) => {
@@ -97,7 +97,7 @@ impl Allocate {
         }
         self.phase = match step {
             Step::Yield => {
-                world.look_for_hope();
+                world.look_for_hope(me);
                 Phase::Work
             }
             Step::Work => Phase::Work,
