@@ -123,6 +123,12 @@ impl Memory {
         pages.sum()
     }
 
+    /// Pages that the kernel holds for itself. Cost: the zones.
+    #[must_use]
+    pub fn kernel_pages(&self) -> u64 {
+        self.zones.iter().map(|zone| u64::from(zone.kernel_pages)).sum()
+    }
+
     /// The file system does not write a page that reclaim wanted written: it is dirty as before (`redirty_page_for_writepage`).
     pub fn refuse_write(&mut self, frame: FrameId) {
         if self.is_under_writeback(frame) {

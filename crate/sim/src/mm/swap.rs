@@ -87,6 +87,11 @@ impl Swap {
         slot != 0 && self.used.get(slot as usize).copied().unwrap_or(false)
     }
 
+    /// Slots whose page is in memory as well. Cost: the frames.
+    pub(crate) fn slots_in_cache(&self) -> u64 {
+        self.slots.iter().filter(|&&slot| slot != NONE).count() as u64
+    }
+
     /// The slots read together with `slot`: those beside it in its aligned window of 8, as far as they are taken without a gap.
     /// Nothing if it is not taken itself.
     #[must_use]

@@ -50,6 +50,8 @@ pub(crate) struct MachineMemory {
     free_steps: Vec<u32>,
     /// What each task's last slow allocation came to; taken by whoever asked.
     granted: Vec<Option<Option<FrameId>>>,
+    /// Pages that the kernel held when the run began.
+    pub(super) kernel_pages_at_start: u64,
     /// CPU time of tasks on the allocator's slow path, in nanoseconds.
     pub(crate) direct_reclaim_ns: u64,
     /// Free pages over time, by zone.
@@ -79,6 +81,7 @@ impl MachineMemory {
             reclaims_until_ns: vec![0; cpus],
             free_steps: vec![0; tasks],
             granted: vec![None; tasks],
+            kernel_pages_at_start: memory.kernel_pages(),
             direct_reclaim_ns: 0,
             free: memory.zones().iter().map(|_| series()).collect(),
             meter: ReclaimMeter::default(),
@@ -97,6 +100,12 @@ impl MachineMemory {
     /// What the task's slow allocation came to.
     pub(crate) fn take_granted(&mut self, me: TaskId) -> Option<Option<FrameId>> {
         self.granted.get_mut(me.index()).and_then(Option::take)
+    }
+
+    /// Pages that were found and have not been put anywhere yet.
+    pub(super) fn pages_in_hand(&self) -> u64 {
+        let held: usize = self.held.iter().map(Vec::len).sum();
+        (held + self.granted.iter().filter(|granted| matches!(granted, Some(Some(_)))).count()) as u64
     }
 
     pub(crate) fn grant(&mut self, me: TaskId, frame: Option<FrameId>) {

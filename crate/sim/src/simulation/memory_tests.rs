@@ -8,7 +8,7 @@ use crate::workload::{HandleId, Operand, Pattern, ProcessSpec, Step, Times};
 const FILE: HandleId = HandleId(0);
 
 /// Reads so much of the file in calls of 128 KiB.
-fn cat(bytes: u64, pattern: Pattern) -> ProcessSpec {
+pub(super) fn cat(bytes: u64, pattern: Pattern) -> ProcessSpec {
     let read = Step::Read {
         handle: FILE,
         bytes: Operand::Fixed(bytes),
@@ -47,7 +47,7 @@ fn a_reader_and_a_writer_get_by_with_little_memory() {
 }
 
 /// A process with an anonymous region that it uses `times` times.
-fn hog(bytes: u64, times: u64, pattern: Pattern, writes_percent: u32) -> ProcessSpec {
+pub(super) fn hog(bytes: u64, times: u64, pattern: Pattern, writes_percent: u32) -> ProcessSpec {
     let touch = Step::Touch { handle: FILE, bytes: None, pattern, writes_percent: Some(writes_percent) };
     let steps = vec![
         Step::MapAnonymous { handle: FILE, bytes },
@@ -228,7 +228,7 @@ fn the_hog_lives_on_swap_or_dies() {
 #[test]
 fn who_can_never_get_a_page_is_named() {
     for release in RELEASES {
-        let end = |pages: u64| {
+        let end_beside = |pages: u64, others: Vec<ProcessSpec>| {
             let mut hog = hog(pages * 4096, 1, Pattern::Sequential, 100);
             hog.handles.push("copy".into());
             let copy = HandleId(1);
@@ -241,12 +241,14 @@ fn who_can_never_get_a_page_is_named() {
             };
             let last = hog.steps.len() - 1;
             hog.steps.splice(last..last, [Step::Create { handle: copy, directories: 1 }, write]);
-            let simulation = run(&scenario(release, 32, vec![hog], 1000 * SECOND));
+            let processes = others.into_iter().chain([hog]).collect();
+            let simulation = run(&scenario(release, 32, processes, 1000 * SECOND));
             let faults = simulation.world().memory().map_or(0, |memory| memory.vmstat.pgfault);
-            (simulation.end().cloned().expect("it has ended"), faults)
+            (simulation.end().cloned().expect("it has ended"), faults, simulation.world().now_ns())
         };
+        let end = |pages: u64| end_beside(pages, Vec::new());
         // As many pages as there are, less those in reserve; the next is the file's.
-        let (_, most) = end(10_000);
+        let (_, most, _) = end(10_000);
         let ends: Vec<End> = (most - 8..=most).map(|pages| end(pages).0).collect();
         assert!(ends.iter().all(|end| matches!(end, End::AllExited | End::Deadlock(_))), "{release}");
         let hopeless = ends.iter().find_map(|end| match end {
@@ -254,6 +256,18 @@ fn who_can_never_get_a_page_is_named() {
             _ => None,
         });
         let hopeless = hopeless.unwrap_or_else(|| panic!("{release}: there is always hope"));
+        let stuck =
+            (most - 8..=most).find(|&pages| matches!(end(pages).0, End::Deadlock(_))).expect("as just now");
+        assert!((60..100).contains(&(end(stuck).2 / SECOND)), "{release}: known after a minute");
+        // Somebody who goes on, and may give something back, is hope enough as long as he does.
+        let mut other = hog(4096, 1, Pattern::Sequential, 100);
+        other.name = "other".into();
+        other.steps.insert(2, Step::Compute(Operand::Fixed(200 * SECOND)));
+        let (ended, _, at_ns) = end_beside(stuck - 2, vec![other]);
+        assert!(at_ns > 200 * SECOND, "{release}: {ended:?} after {at_ns} ns");
+        if let End::Deadlock(blocked) = ended {
+            assert!(blocked.iter().all(|task| task.task == "hog"), "{release}: {blocked:?}");
+        }
         assert_eq!(hopeless.task, "hog", "{release}");
         assert!(hopeless.waits_for.starts_with("a page; DMA: "), "{release}: {}", hopeless.waits_for);
     }
@@ -395,7 +409,9 @@ fn a_page_read_in_parts_is_used_once() {
         assert_eq!(active(&[(call_bytes, Pattern::Sequential)]), 0, "calls of {call_bytes} bytes");
     }
     // But for those that are still in a CPU's vector, and pages that two calls of the same reading share.
-    let twice = active(&[(4096, Pattern::Sequential), (512, Pattern::Sequential)]);
-    assert!((490..=512).contains(&twice), "{twice} of 512 pages are active");
+    for call_bytes in [512, 131_072] {
+        let twice = active(&[(4096, Pattern::Sequential), (call_bytes, Pattern::Sequential)]);
+        assert!((490..=512).contains(&twice), "{twice} of 512 pages are active");
+    }
     assert!(active(&[(512, Pattern::Random)]) > 400, "parts read at random are uses of their own");
 }

@@ -15,6 +15,8 @@ mod memory;
 mod memory_tests;
 mod oom;
 mod operation;
+#[cfg(test)]
+mod pages_tests;
 mod process;
 mod reclaim_meter;
 mod resident;

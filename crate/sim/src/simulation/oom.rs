@@ -8,6 +8,7 @@
 use super::BlockedTask;
 use super::memory::MachineMemory;
 use super::operation::Frame;
+use super::resident::Backing;
 use super::world::World;
 use crate::mm::OomBadness;
 use crate::observe::{Cause, CauseKind};
@@ -28,7 +29,12 @@ impl MachineMemory {
     fn mapped_by(&self, mappings: &[(u32, u32)]) -> (u64, u64) {
         let held = |number: u32| {
             self.mappings.get(number as usize).map_or(0, |mapping| {
-                u64::from(mapping.table.present()) + u64::from(mapping.swapped.present())
+                // What reclaim has unmapped is noted in the page tables by its slot.
+                let is_region = matches!(mapping.backing, Backing::Region(_));
+                let unmapped = if is_region { mapping.cached.present() } else { 0 };
+                u64::from(mapping.table.present())
+                    + u64::from(mapping.swapped.present())
+                    + u64::from(unmapped)
             })
         };
         let mapped = mappings.iter().map(|&(_, pages)| u64::from(pages)).sum();
@@ -38,7 +44,7 @@ impl MachineMemory {
 
 impl World {
     /// How bad a process is: who scores most is killed.
-    fn badness(&self, task: TaskId) -> u64 {
+    pub(super) fn badness(&self, task: TaskId) -> u64 {
         let (Some(memory), Some(process)) =
             (&self.memory, self.processes.get(task.index() - self.first_process()))
         else {
@@ -94,7 +100,7 @@ impl World {
     }
 
     /// Called now and then by whoever finds no memory: whether there can ever be any.
-    pub(crate) fn look_for_hope(&mut self) {
+    pub(crate) fn look_for_hope(&mut self, me: TaskId) {
         let now_ns = self.now_ns;
         let Some(memory) = &mut self.memory else { return };
         let zones = memory.memory.zones().iter();
@@ -103,8 +109,8 @@ impl World {
             memory.last_page = LastPage { pages, since_ns: now_ns };
         }
         let is_long = now_ns - memory.last_page.since_ns > HOPELESS_NS;
-        if is_long && self.ios.in_use() == 0 && self.used_pages() == 0 && self.everybody_wants_memory() {
-            let hopeless = self.who_wants_memory();
+        if is_long && self.ios.in_use() == 0 && self.used_pages() == 0 && self.everybody_wants_memory(me) {
+            let hopeless = self.who_wants_memory(me);
             if let Some(memory) = &mut self.memory {
                 memory.hopeless = hopeless;
             }
@@ -118,27 +124,26 @@ impl World {
             .map(|(index, _)| TaskId(index as u32))
     }
 
-    fn wants_memory(&self, task: TaskId) -> bool {
-        // The task that runs just now has its frame in hand.
-        let running = self.scheduler.cpu_of(task).is_some();
+    fn wants_memory(&self, me: TaskId, task: TaskId) -> bool {
+        // `me` is just taking a step, and its frame is not on its stack meanwhile.
         let stack = &self.stacks[task.index()];
-        running || stack.iter().any(|frame| matches!(frame, Frame::Allocate(_)))
+        task == me || stack.iter().any(|frame| matches!(frame, Frame::Allocate(_)))
     }
 
-    fn everybody_wants_memory(&self) -> bool {
+    fn everybody_wants_memory(&self, me: TaskId) -> bool {
         self.live_processes().all(|task| {
             let meets = self.tasks[task.index()].wait.as_ref();
-            self.wants_memory(task) || meets.is_some_and(|wait| matches!(wait.on, WaitOn::Meet(_)))
+            self.wants_memory(me, task) || meets.is_some_and(|wait| matches!(wait.on, WaitOn::Meet(_)))
         })
     }
 
-    fn who_wants_memory(&self) -> Vec<BlockedTask> {
+    fn who_wants_memory(&self, me: TaskId) -> Vec<BlockedTask> {
         let tasks = self.live_processes().map(|task| {
             let wait = self.tasks[task.index()].wait.as_ref();
             BlockedTask {
                 task: self.tasks[task.index()].name.clone(),
                 waits_for: match wait {
-                    Some(wait) if !self.wants_memory(task) => self.explain(wait.on),
+                    Some(wait) if !self.wants_memory(me, task) => self.explain(wait.on),
                     _ => self.memory_in_words(),
                 },
             }

@@ -7,7 +7,7 @@
 
 use super::io::IoKind;
 use super::memory::MachineMemory;
-use super::operation::Outcome;
+use super::operation::{Frame, Outcome};
 use super::world::World;
 use crate::fs::{FileId, PageFlags};
 use crate::mm::{Caller, FrameId, NewPage, Owner, OwnerInfo, PageTable, PageWrite, Removed, Request};
@@ -419,7 +419,8 @@ impl World {
         }
     }
 
-    /// Every page in memory has one frame, and every user page belongs to somebody. Cost: the files.
+    /// Every page in memory has one frame, every user page belongs to somebody, and what else was handed out is a page table or in
+    /// somebody's hands. Cost: the files and the tasks.
     pub(crate) fn check_frames(&self) {
         let Some(memory) = &self.memory else { return };
         let known = memory
@@ -428,9 +429,16 @@ impl World {
             .map(|mapping| u64::from(mapping.table.present()) + u64::from(mapping.cached.present()));
         let known = known.sum::<u64>() + memory.orphans.len() as u64;
         assert_eq!(known, memory.memory.user_pages(), "a frame without a page, or a page without a frame");
+        let tables: u64 = memory.mappings.iter().map(|mapping| mapping.tables.len() as u64).sum();
+        let frames = self.stacks.iter().flatten();
+        let found = frames.filter(|frame| matches!(frame, Frame::Allocate(allocate) if allocate.has_page()));
+        let in_hand = memory.pages_in_hand() + found.count() as u64;
+        let known = memory.kernel_pages_at_start + tables + in_hand;
+        assert_eq!(known, memory.memory.kernel_pages(), "{tables} tables, {in_hand} in hand");
     }
 
-    /// The same page by page: flags of pages and of frames agree. Cost: all pages of all files.
+    /// The same page by page: flags of pages and of frames agree, a page is in one place, and so is what a slot holds. Cost: all frames, and
+    /// all pages of all files.
     ///
     /// # Panics
     /// A law does not hold: a defect of the simulator.
@@ -438,7 +446,27 @@ impl World {
         self.check();
         let Some(memory) = &self.memory else { return };
         memory.memory.check_every_frame();
+        let swapped: u64 = memory.mappings.iter().map(|mapping| u64::from(mapping.swapped.present())).sum();
+        if let Some(swap) = memory.memory.swap() {
+            let known = swapped + swap.slots_in_cache();
+            assert_eq!(
+                known,
+                u64::from(swap.used_slots()),
+                "a slot without a page, or a page without a slot"
+            );
+        }
         for (at, mapping) in memory.mappings.iter().enumerate() {
+            for (table, is_mapped) in [(&mapping.table, true), (&mapping.cached, false)] {
+                for (page, frame) in table.iter() {
+                    assert_eq!(memory.memory.owner(frame), Some(Owner { mapping: at as u32, index: page }));
+                    assert_eq!(memory.memory.is_mapped(frame), is_mapped, "page {page}");
+                    assert!(mapping.swapped.get(page).is_none(), "page {page} is in two places");
+                }
+            }
+            for (page, FrameId(slot)) in mapping.swapped.iter() {
+                let owner = Owner { mapping: at as u32, index: page };
+                assert_eq!(memory.owner_of_slot(slot), Some(owner), "slot {slot}");
+            }
             let Backing::File(file) = mapping.backing else { continue };
             let cache = &self.files.get(file).cache;
             for page in 0..cache.len() {
@@ -448,7 +476,6 @@ impl World {
                     continue;
                 };
                 let memory = &memory.memory;
-                assert_eq!(memory.owner(frame), Some(Owner { mapping: at as u32, index: page }));
                 assert_eq!(memory.is_dirty(frame), flags.has(PageFlags::DIRTY), "page {page}");
                 assert_eq!(memory.is_under_writeback(frame), flags.has(PageFlags::WRITEBACK), "page {page}");
                 assert_eq!(memory.is_locked(frame), flags.has(PageFlags::READING), "page {page}");

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use stallarium_sim::block::elevator::tunables::{TunableInfo, TunableUnit};
 use stallarium_sim::device::{DeviceOptions, FcArrayOptions, SataDiskOptions, SataSsdOptions, ServerOptions};
 use stallarium_sim::kernel::{ElevatorName, Policy, available_tunables, patches, releases};
-use stallarium_sim::scenario::{FileSystemKind, FileSystemOptions, KernelChoice, Machine};
+use stallarium_sim::scenario::{Architecture, FileSystemKind, FileSystemOptions, KernelChoice, Machine};
 
 const US: u64 = 1000;
 const MS: u64 = 1000 * US;
@@ -109,8 +109,9 @@ prop_compose! {
         exact_timers in prop::bool::weighted(0.1),
         device in prop_oneof![servers(capacities), arrays(capacities), disks(capacities), ssds(capacities)],
         file_system in file_systems(journals),
-        // So little that writers are held up, or so much that they are not.
-        memory_mib in one_of(&[0u32, 32, 32, 64, 256]),
+        // So little that writers are held up, or so much that they are not; up to 16 MiB one zone alone.
+        memory_mib in one_of(&[0u32, 4, 8, 16, 32, 32, 32, 64, 256]),
+        architecture in one_of(&[Architecture::X86_64, Architecture::X86_64, Architecture::I386]),
         // Of 32 MiB perhaps less than 4 are left, so that everybody has to reclaim.
         is_tight in any::<bool>(),
         swap_mib in one_of(&[0u32, 1, 16]),
@@ -121,8 +122,11 @@ prop_compose! {
             Machine { cpus, hz, exact_timers, device, file_system, ..Machine::default() };
         let memory = &mut machine.memory;
         memory.size_mib = memory_mib;
+        memory.architecture = architecture;
         if memory_mib == 32 && is_tight {
-            (memory.dma_taken, memory.dma32_taken) = (3000, 3700);
+            let above = if architecture == Architecture::I386 { &mut memory.normal_taken } else { &mut memory.dma32_taken };
+            *above = 3700;
+            memory.dma_taken = 3000;
         }
         if memory_mib != 0 {
             memory.swap_mib = swap_mib;

@@ -88,6 +88,9 @@ proptest! {
                 prop_assert!(is_known, "{:?}", task);
             }
         }
+        if let End::OutOfMemory(asker) = &run.end {
+            prop_assert!(asker.waits_for.starts_with("a page; DMA: "), "{:?}", asker);
+        }
         world.check_every_page();
         if world.recorder().dropped() == 0 {
             let book = book::read(&run.trace, world).map_err(TestCaseError::fail)?;

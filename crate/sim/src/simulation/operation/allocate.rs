@@ -38,6 +38,11 @@ impl Allocate {
         Self { allocation, phase: Phase::Work, sleep: None }
     }
 
+    /// Whether it has found a page that it has yet to hand over.
+    pub(crate) fn has_page(&self) -> bool {
+        matches!(self.phase, Phase::Finish(Some(_)))
+    }
+
     pub(super) fn step(&mut self, world: &mut World, me: TaskId) -> Outcome {
         if let Some((cause, since_ns)) = self.sleep.take() {
             let slept_ns = world.now_ns - since_ns;
@@ -73,7 +78,7 @@ impl Allocate {
                 if let Some(memory) = &mut world.memory {
                     memory.napped(&nap, slept_ns);
                 }
-                world.look_for_hope();
+                world.look_for_hope(me);
                 self.phase = Phase::Work;
                 Outcome::Continue
             }
@@ -88,7 +93,7 @@ impl Allocate {
             }
             Phase::OutOfMemory => {
                 self.phase = Phase::Work;
-                world.look_for_hope();
+                world.look_for_hope(me);
                 world.wait_at_most(me, WaitOn::Killed, 1)
             }
             Phase::Finish(frame) => {
@@ -116,7 +121,7 @@ impl Allocate {
         }
         self.phase = match step {
             Step::Yield => {
-                world.look_for_hope();
+                world.look_for_hope(me);
                 Phase::Work
             }
             Step::Work => Phase::Work,

@@ -33,6 +33,12 @@ impl Reserve {
         Self { left: pages, request: Request::page(gfp), asked: false }
     }
 
+    /// What it asks for, page by page.
+    #[cfg(test)]
+    pub(crate) fn request(&self) -> Request {
+        self.request
+    }
+
     pub(super) fn step(&mut self, world: &mut World, me: TaskId) -> Outcome {
         let asked = std::mem::take(&mut self.asked);
         while self.left != 0 {
