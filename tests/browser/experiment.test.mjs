@@ -65,7 +65,7 @@ test("a kernel that no column has can be added and taken away", async () => {
 test("slice_idle=0 makes CFQ as fast as deadline", async () => {
   const { page, watch, close } = await laboratory.visit("index.html");
   await reached(page);
-  await page.getByText("Elevator tunables").click();
+  await page.getByText("Tunables", { exact: true }).click();
   await settled(page, () => field(page, "tunable.slice_idle").fill("0"));
   const [deadline, vanilla] = await page
     .locator(".comparison tbody tr")
@@ -82,7 +82,7 @@ test("a value that is wrong is told beside its field, and the last good run stay
   const { page, watch, close } = await laboratory.visit("index.html");
   await reached(page);
   const digest = await page.evaluate(() => document.documentElement.dataset.digest);
-  await page.getByText("Elevator tunables").click();
+  await page.getByText("Tunables", { exact: true }).click();
   const slice = field(page, "tunable.slice_idle");
   await slice.fill("never");
   const complaint = page.locator(".field", { has: slice }).locator(".complaint");

@@ -69,7 +69,7 @@ export function controls(laboratory) {
     h("summary", {}, h("h2", {}, "Change the experiment")),
     group("Kernels", new Kernels(laboratory).element, true),
     group("Workload and run", h("div", {}, cases(laboratory), new Fields(laboratory, "run", explain).element), true),
-    group("Elevator tunables", new Fields(laboratory, "tunables", explain).element),
+    group("Tunables", new Fields(laboratory, "tunables", explain).element),
     group("Machine", new Fields(laboratory, "machine", explain).element),
     resets(laboratory),
   );

@@ -116,8 +116,7 @@ fn tunables() -> Result<Vec<Entry>, Failure> {
         let policy =
             Policy::new(release.name, &[], FileSystemKind::default()).map_err(|error| error.to_string())?;
         for info in kernel::available_tunables(elevator, &policy) {
-            let is_queue = !elevator.tunables(&policy).iter().any(|own| own.name == info.name);
-            let whose = if is_queue { "queue" } else { elevator.name() };
+            let whose = kernel::tunable_home(elevator, info);
             let suffix = info.unit.suffix();
             let text = format!(
                 "{} {} to {}{suffix}, default {}{suffix}.",

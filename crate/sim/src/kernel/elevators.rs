@@ -129,6 +129,19 @@ pub fn available_tunables(elevator: ElevatorName, policy: &Policy) -> Vec<&'stat
     elevator.tunables(policy).into_iter().chain(&QUEUE).chain(&vm::VM).collect()
 }
 
+/// Where a tunable lives: the name of the elevator that has it, `queue` for those of every request queue, `vm` for `/proc/sys/vm`.
+#[must_use]
+pub fn tunable_home(elevator: ElevatorName, tunable: &TunableInfo) -> &'static str {
+    let is_in = |group: &[TunableInfo]| group.iter().any(|known| known.name == tunable.name);
+    if is_in(&vm::VM) {
+        "vm"
+    } else if is_in(&QUEUE) {
+        "queue"
+    } else {
+        elevator.name()
+    }
+}
+
 impl Settings {
     pub(super) fn new(elevator: ElevatorName, policy: &Policy, clock: &Clock) -> Self {
         Self {

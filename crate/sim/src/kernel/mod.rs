@@ -13,7 +13,7 @@ mod releases_fs;
 mod releases_mm;
 mod vm;
 
-pub use elevators::{ElevatorName, TunableName, available_tunables};
+pub use elevators::{ElevatorName, TunableName, available_tunables, tunable_home};
 pub use error::KernelError;
 pub use patches::{PatchInfo, patches};
 pub use policy::{
