@@ -1,7 +1,8 @@
 //! Direct reclaim: a task frees pages itself because it could not get one.
 //!
 //! *Models:* the descent of priorities over all zones of the zonelist, slab, the nap after a pass, what is reported back.
-//! *Does not model:* memory cgroups, zone_reclaim.
+//! *Does not model:* memory cgroups, zone_reclaim; that up to 2.6.34 the pages that slab is weighed against are counted once, before the
+//! first pass.
 //! *Follows:* docs/model/reclaim.md, section 3.6; Linux 2.6.31 and 2.6.36, `mm/vmscan.c`, `do_try_to_free_pages`, `shrink_zones`.
 
 use super::control::Control;

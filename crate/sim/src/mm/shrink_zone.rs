@@ -2,7 +2,8 @@
 //!
 //! *Models:* the rounds over the four lists, 32 pages of each in turn, and when they end; topping up the inactive anonymous list;
 //! throttling while too much is being written.
-//! *Does not model:* memory cgroups.
+//! *Does not model:* memory cgroups; a limit for writing that follows the memory there is (the caller sets it, once); a fatal signal
+//! that ends the wait.
 //! *Follows:* docs/model/reclaim.md, sections 4.2 (R4.3, R4.4); Linux 2.6.31 and 2.6.36, `mm/vmscan.c`, `shrink_zone`.
 
 use super::control::Control;

@@ -415,3 +415,12 @@ fn a_page_read_in_parts_is_used_once() {
     }
     assert!(active(&[(512, Pattern::Random)]) > 400, "parts read at random are uses of their own");
 }
+
+/// Section 3.2: a kswapd that is woken within its first, short sleep has been so quickly because of LOW, and counts it.
+#[test]
+fn kswapd_is_woken_from_its_doze() {
+    let simulation = run(&scenario("2.6.35", 48, vec![stream(1 << 30)], 8 * SECOND));
+    let vmstat = &simulation.world().memory().expect("it is simulated").vmstat;
+    let (low, high) = (vmstat.kswapd_low_wmark_hit_quickly, vmstat.kswapd_high_wmark_hit_quickly);
+    assert!(low > high, "{low} of LOW, {high} of HIGH");
+}

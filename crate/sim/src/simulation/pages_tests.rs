@@ -3,13 +3,13 @@
 use super::memory::MachineMemory;
 use super::memory_tests::{cat, hog};
 use super::operation::Reserve;
-use super::writeback_tests::{MIB, RELEASES, SECOND, find, process, run, scenario};
+use super::writeback_tests::{MIB, MS, RELEASES, SECOND, find, process, run, scenario};
 use super::*;
 use crate::block::BioTag;
 use crate::fs::FileId;
 use crate::mm::{FrameId, Gfp, Lru, NewPage, Owner, PageWrite, Removed, Request};
 use crate::observe::CauseKind;
-use crate::workload::{Operand, Pattern, Step};
+use crate::workload::{HandleId, Operand, Pattern, Step, Times};
 
 const PAGE: Request = Request::page(Gfp::HIGHUSER_MOVABLE);
 
@@ -308,6 +308,9 @@ fn one_victim_at_a_time() {
     }
     three.out_of_memory_for(a);
     assert!(three.is_killed(b) && !three.is_killed(a) && !three.is_killed(c));
+    if let Some((_, pages)) = &mut three.process_mut(c).expect("a process").handles[0].region {
+        *pages = 200;
+    }
     three.out_of_memory_for(c);
     assert!(!three.is_killed(c), "b is dying");
     assert!(three.out_of_memory().is_none());
@@ -389,4 +392,84 @@ fn swap_is_read_where_it_was_written() {
     let vmstat = &simulation.world().memory().expect("it is simulated").vmstat;
     let windows = vmstat.pgmajfault;
     assert!(reads > 3 * windows && windows > 500, "{reads} pages in {windows} windows");
+}
+
+/// Uses `bytes` of the region behind a handle, all of it if `None`, so many of a hundred times to write.
+fn touch(handle: u16, bytes: Option<u64>, writes_percent: u32) -> Step {
+    Step::Touch {
+        handle: HandleId(handle),
+        bytes: bytes.map(Operand::Fixed),
+        pattern: Pattern::Sequential,
+        writes_percent: Some(writes_percent),
+    }
+}
+
+/// Section 0.6: pages that came back from swap for reading keep their slots; written to later, through page tables that point to them already,
+/// they lose them, and are dirty.
+#[test]
+fn a_later_write_frees_the_slot() {
+    let pages = |last: Option<Step>| {
+        let map = |handle, bytes| Step::MapAnonymous { handle: HandleId(handle), bytes };
+        let mut steps = vec![
+            map(0, 4 * MIB),
+            touch(0, None, 100),
+            map(1, 64 * MIB),
+            touch(1, None, 100),
+            touch(0, None, 0),
+        ];
+        steps.extend(last);
+        steps.push(Step::Sleep(Operand::Fixed(1000 * SECOND)));
+        let mut user = process("user", steps);
+        user.handles = vec!["small".into(), "large".into()];
+        let mut scenario = scenario("2.6.35", 48, vec![user], 100 * SECOND);
+        scenario.machine.memory.swap_mib = 256;
+        let simulation = run(&scenario);
+        let memory = simulation.world.memory.as_ref().expect("it is simulated");
+        let frames = memory.mappings[0].table.iter().map(|(_, frame)| frame);
+        let (kept, rest): (Vec<FrameId>, _) = frames.partition(|&frame| memory.memory.slot(frame).is_some());
+        (kept.len(), rest.iter().filter(|&&frame| memory.memory.is_dirty(frame)).count())
+    };
+    assert_eq!(pages(None), (1024, 0));
+    assert_eq!(pages(Some(touch(0, None, 100))), (0, 1024));
+}
+
+/// Section 4.5: anonymous pages in use stay in memory while others that are used once go to swap. A fault that has to wait takes as long as it
+/// waits.
+#[test]
+fn anonymous_pages_in_use_stay() {
+    let round = vec![touch(0, None, 0), Step::Compute(Operand::Fixed(2 * MS))];
+    let steps = vec![
+        Step::MapAnonymous { handle: HandleId(0), bytes: MIB },
+        Step::Repeat { times: Times::Forever, body: round },
+    ];
+    let mut used = process("used", steps);
+    used.handles = vec!["region".into()];
+    let mut scenario =
+        scenario("2.6.35", 48, vec![hog(96 * MIB, 2, Pattern::Sequential, 100), used], 40 * SECOND);
+    scenario.machine.memory.swap_mib = 256;
+    let simulation = run(&scenario);
+    let world = simulation.world();
+    let totals = |name| world.process(find(&simulation, name)).expect("a process");
+    let (often, once) = (totals("used"), totals("hog"));
+    assert!(often.faults < 2 * 256, "{} faults on 256 pages in use", often.faults);
+    assert!(once.faults >= 2 * 96 * 256, "{} faults", once.faults);
+    // The second half are swapped in, by windows of 8 pages; the first have to reclaim now and then.
+    let (fast_ns, slow_ns) = (once.fault_ns.quantile(100), once.fault_ns.max());
+    assert!(fast_ns < 10_000 && slow_ns > 10 * MS, "{fast_ns} to {slow_ns} ns");
+}
+
+/// How long faults took that had to wait for swap, and for reclaim.
+#[test]
+fn waiting_faults_take_their_time() {
+    let took_ns = |rounds: u64, swap_mib: u32| {
+        let mut scenario =
+            scenario("2.6.35", 48, vec![hog(64 * MIB, rounds, Pattern::Sequential, 0)], 100 * SECOND);
+        scenario.machine.memory.swap_mib = swap_mib;
+        let simulation = run(&scenario);
+        let faults = &simulation.world().process(find(&simulation, "hog")).expect("a process").fault_ns;
+        (faults.max(), faults.quantile(950))
+    };
+    let (once, twice) = (took_ns(1, 256), took_ns(3, 256));
+    assert!(once.0 > 100_000, "reclaim: {once:?} ns");
+    assert!(twice.1 > 2 * MS, "the first of a window waits for the device: {twice:?} ns");
 }

@@ -2,7 +2,8 @@
 //!
 //! *Models:* a frame for every page of the page cache, mapped or not; a page's dirt, lock and writeback as reclaim sees them; the pages
 //! that reclaim takes or writes; frames given back when a file or a region is gone.
-//! *Does not model:* the nodes of the page cache's tree, buffers, frames of metadata and log blocks.
+//! *Does not model:* the nodes of the page cache's tree, buffers, frames of metadata and log blocks; on which CPU's list a frame ends
+//! that its owner gives up: it is the first's.
 //! *Follows:* docs/model/reclaim.md, sections 4.1 and 4.5; Linux 2.6.35, `mm/filemap.c`, `mm/truncate.c`.
 
 use super::io::IoKind;

@@ -2,7 +2,7 @@
 //!
 //! *Models:* the inode's change joins the running transaction at every call; with delayed allocation
 //! (ext4) blocks are chosen at writeback, without it (ext3) now.
-//! *Does not model:* reading a page that is written in part.
+//! *Does not model:* reading a page that is written in part; frames taken one by one: up to 64 are looked for together.
 //! *Follows:* docs/model/block-layer.md, sections 4.1 and 4.3; docs/model/reclaim.md, section 6.4 (when a writer looks how much is
 //! dirty); Linux 2.6.35 `generic_file_buffered_write`, `ext4_da_write_end`.
 
