@@ -102,14 +102,7 @@ fn each<T>(
     problems: &mut Problems,
     read: fn(&mut Table<'_>, &mut Problems) -> Option<T>,
 ) -> Vec<T> {
-    let fields = table.field(key).and_then(|field| field.list(problems)).unwrap_or_default();
-    let mut items = Vec::with_capacity(fields.len());
-    for field in fields {
-        let Some(mut table) = field.table(problems) else { continue };
-        items.extend(read(&mut table, problems));
-        table.finish(problems);
-    }
-    items
+    table.field(key).map(|list| list.tables(problems, read)).unwrap_or_default()
 }
 
 /// The items of a list; a single value is a list of one, and no value an empty one.

@@ -67,6 +67,12 @@ impl Mapping {
     }
 }
 
+/// A page of a file that is in use through a page table.
+fn mapped_page(mapping: u32, page: u32) -> NewPage {
+    let owner = Owner { mapping, index: page };
+    NewPage { owner, anon: false, mapped: true, dirty: false, active: false }
+}
+
 impl MachineMemory {
     /// The number of the file's pages among the mappings, if it has had any.
     pub(crate) fn mapping_of(&self, file: FileId) -> Option<usize> {
@@ -102,9 +108,7 @@ impl MachineMemory {
 
     /// Puts a page that was just allocated into a mapping, in use through its page table.
     pub(crate) fn add_mapped(&mut self, mapping: u32, page: u32, frame: FrameId, cpu: usize) {
-        let owner = Owner { mapping, index: page };
-        let new = NewPage { owner, anon: false, mapped: true, dirty: false, active: false };
-        self.memory.add_page(frame, &new, cpu);
+        self.memory.add_page(frame, &mapped_page(mapping, page), cpu);
         self.mappings[mapping as usize].table.set(page, frame);
         self.memory.vmstat.pgfault += 1;
         self.memory.vmstat.pgmajfault += 1;
@@ -120,11 +124,9 @@ impl MachineMemory {
         request: Request,
         caller: &Caller,
     ) -> u32 {
-        let owner = Owner { mapping, index: page };
-        let new = NewPage { owner, anon: false, mapped: true, dirty: false, active: false };
         let table = &mut self.mappings[mapping as usize].table;
         let mut next = page;
-        let done = self.memory.add_run(request, caller, &new, count, |frame| {
+        let done = self.memory.add_run(request, caller, &mapped_page(mapping, page), count, |frame| {
             table.set(next, frame);
             next += 1;
         });

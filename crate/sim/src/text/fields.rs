@@ -207,6 +207,21 @@ impl<'n> Field<'n> {
         }
     }
 
+    /// As a list of tables, each read and its unknown keys reported. What cannot be read is left out.
+    pub fn tables<T>(
+        &self,
+        problems: &mut Problems,
+        read: fn(&mut Table<'_>, &mut Problems) -> Option<T>,
+    ) -> Vec<T> {
+        let mut items = Vec::new();
+        for field in self.list(problems).unwrap_or_default() {
+            let Some(mut table) = field.table(problems) else { continue };
+            items.extend(read(&mut table, problems));
+            table.finish(problems);
+        }
+        items
+    }
+
     /// As a table.
     pub fn table(&self, problems: &mut Problems) -> Option<Table<'n>> {
         match &self.node.kind {

@@ -60,14 +60,8 @@ fn each<T>(
     problems: &mut Problems,
     read: fn(&mut Table<'_>, &mut Problems) -> Option<T>,
 ) -> Vec<T> {
-    let list = table.require(key, "at least one", problems).and_then(|field| field.list(problems));
-    let mut items = Vec::new();
-    for field in list.unwrap_or_default() {
-        let Some(mut table) = field.table(problems) else { continue };
-        items.extend(read(&mut table, problems));
-        table.finish(problems);
-    }
-    items
+    let list = table.require(key, "at least one", problems);
+    list.map(|list| list.tables(problems, read)).unwrap_or_default()
 }
 
 fn read_column(table: &mut Table<'_>, problems: &mut Problems) -> Option<Column> {

@@ -20,8 +20,7 @@ mod packed {
     /// How hard to compress: the most that miniz knows.
     const COMPRESSION_LEVEL: u8 = 10;
 
-    /// A text's payload.
-    #[allow(clippy::unnecessary_wraps, reason = "without the feature there is none")]
+    /// A text's payload. Never `None`: that is for builds without the feature.
     pub(in super::super) fn pack(text: &str) -> Option<String> {
         Some(URL_SAFE_NO_PAD.encode(compress_to_vec(text.as_bytes(), COMPRESSION_LEVEL)))
     }

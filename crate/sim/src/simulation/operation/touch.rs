@@ -13,11 +13,12 @@ use crate::task::{TaskId, WaitOn};
 use crate::workload::Pattern;
 
 /// Faults between two chances for others to go on.
-const FAULTS_A_STEP: u64 = 8;
+pub(super) const FAULTS_A_STEP: u64 = 8;
 /// Pages used between two chances for others to go on.
-const TOUCHES_A_STEP: u64 = 64;
+pub(super) const TOUCHES_A_STEP: u64 = 64;
 
-const TABLE: Request = Request::page(Gfp::KERNEL.with(Gfp::REPEAT).with(Gfp::ZERO));
+/// A page for a page table (`pte_alloc_one`).
+pub(super) const TABLE: Request = Request::page(Gfp::KERNEL.with(Gfp::REPEAT).with(Gfp::ZERO));
 const PAGE: Request = Request::page(Gfp::HIGHUSER_MOVABLE.with(Gfp::COLD));
 
 /// Maps a file and uses its pages.

@@ -6,6 +6,7 @@
 //! *Follows:* docs/model/reclaim.md, section 0.6; Linux 2.6.31, `mm/memory.c`, `do_anonymous_page`, `do_swap_page`; `mm/swap_state.c`,
 //! `swapin_readahead`.
 
+use super::touch::{FAULTS_A_STEP, TABLE, TOUCHES_A_STEP};
 use super::{Allocate, Frame, Outcome, Reserve, Step};
 use crate::block::BioFlags;
 use crate::fs::PAGE_BYTES;
@@ -16,12 +17,6 @@ use crate::task::{TaskId, WaitOn};
 use crate::workload::Pattern;
 use std::ops::Range;
 
-/// Faults between two chances for others to go on.
-const FAULTS_A_STEP: u64 = 8;
-/// Pages used between two chances for others to go on.
-const TOUCHES_A_STEP: u64 = 64;
-
-const TABLE: Request = Request::page(Gfp::KERNEL.with(Gfp::REPEAT).with(Gfp::ZERO));
 const PAGE: Request = Request::page(Gfp::HIGHUSER_MOVABLE.with(Gfp::ZERO));
 
 /// Uses pages of a region.
